@@ -1,0 +1,4 @@
+// Command tokprobe watches LLM endpoints from the outside.
+package main
+
+func main() {}

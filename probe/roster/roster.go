@@ -1,0 +1,105 @@
+// Package roster says what is watched: targets, probes and sweeps, as plain
+// values that a configuration builds and everything else reads. It is pure.
+package roster
+
+import (
+	"time"
+
+	"tokprobe/probe"
+	"tokprobe/probe/slo"
+)
+
+// Roster is one complete, validated plan.
+type Roster struct {
+	Targets []Target
+	Watches []Watch
+	Sweeps  []Sweep
+	SLOs    []slo.SLO
+	// SLOHash is stable over everything that generated rules depend on; it
+	// is the slo_hash label of tokprobe_config_info.
+	SLOHash string
+}
+
+// Target is one endpoint.
+type Target struct {
+	Name     string
+	Provider string // taotoken, vllm, openai, anthropic
+	Protocol string // wire dialect
+	BaseURL  string // normalised: no trailing slash, no /v1, no user info
+	Models   []string
+	Labels   map[string]string
+	Budget   Budget
+	Price    *Price
+	// HealthURL is the target's own health endpoint, asked once an
+	// interval; empty if it has none.
+	HealthURL string
+	// ServerMetrics is where the target serves its own metrics.
+	ServerMetrics ServerMetrics
+	Maintenance   []Window
+	// Hash changes when anything about the connection to the target does.
+	Hash string
+}
+
+// Budget bounds tokens per UTC day. 0 is no bound. Probes and sweeps never
+// borrow from one another.
+type Budget struct {
+	ProbeTokensPerDay int64
+	SweepTokensPerDay int64
+	Hard              bool // stop at the bound instead of slowing to a tenth
+}
+
+// Price is money per million tokens.
+type Price struct {
+	Currency      string // ISO 4217: USD
+	Input, Output float64
+	Cached        *float64 // price of cached input; nil: as Input
+}
+
+// ServerMetrics names the /metrics page of a target and the selector under
+// which Prometheus knows it.
+type ServerMetrics struct {
+	URL      string
+	Selector string
+}
+
+// Window is a recurring maintenance window.
+type Window struct {
+	Cron     string
+	Duration time.Duration
+	Zone     string // IANA name; empty is UTC
+	TagOnly  bool   // probe on, but outside the SLO
+}
+
+// Watch is one scheduled probe. Exactly one of Every and Cron is set.
+type Watch struct {
+	ID           probe.ID
+	Spec         probe.Spec
+	Every        time.Duration
+	Cron         string
+	Zone         string // IANA name for Cron; empty is UTC
+	AllowOverlap bool
+	SLOs         []slo.SLO
+	// Hash changes when anything about this watch does.
+	Hash string
+}
+
+// Sweep is one scheduled load ladder on one model of one target.
+type Sweep struct {
+	Name, Target, Model string
+	Cron, Zone          string
+	Scenario            string // T1 … T4, or empty with Prompt
+	Prompt              *probe.Prompt
+	Protocol            string
+	// Mode is "concurrency" or "rate"; Ladder its loads, ascending.
+	Mode        string
+	Ladder      []float64
+	Requests    int           // per level; 0: by rule
+	Duration    time.Duration // per level, instead of Requests
+	Arrival     string        // poisson, constant, gamma
+	Seed        uint64
+	MaxDuration time.Duration
+	SLO         *slo.SLO
+	KeyEnv      string // own key, if any
+	Locations   []string
+	Hash        string
+}
