@@ -101,5 +101,24 @@ type Sweep struct {
 	SLO         *slo.SLO
 	KeyEnv      string // own key, if any
 	Locations   []string
+	Limits      probe.Limits // Total 0: the level's deadline
+	Abort       Abort
 	Hash        string
+}
+
+// Abort says when a scheduled sweep gives up. The zero value never does.
+type Abort struct {
+	// ErrorRatio of service-kind failures and 429s over at least max(10, N)
+	// finished requests of a level; 0 is no limit.
+	ErrorRatio float64
+	// TTFT bounds the median of the last 10 answers; 0 is no limit.
+	TTFT time.Duration
+}
+
+// Key names a sweep of one model of one target.
+func (s Sweep) Key() SweepKey { return SweepKey{s.Target, s.Model, s.Name} }
+
+// SweepKey is the base label set of a sweep's metrics.
+type SweepKey struct {
+	Target, Model, Sweep string
 }
