@@ -43,12 +43,23 @@ type Result struct {
 	Coalesced        bool
 	Warnings         []string
 	RetryAfter       Opt[time.Duration] // what a 429 or 503 asked for
+	RateLimit        RateLimit          // what the x-ratelimit headers said, on any status
 	CertExpiry       time.Time          // earliest notAfter of the chain; zero without TLS
 	ClientLag        time.Duration      // largest sentinel lateness within [t0, first token]
 	LagSuspect       bool               // our own lag could explain this result
 	CacheSuspect     bool               // a busted prompt was served from cache
 
 	Text, ReasoningText string // only with Spec.KeepText
+}
+
+// RateLimit is what the x-ratelimit-limit-* and x-ratelimit-remaining-*
+// headers of a response said about requests and tokens, as the endpoint counts
+// them (usually per minute). The anthropic-ratelimit-* ones mean the same.
+type RateLimit struct {
+	LimitRequests, RemainingRequests Opt[int64]
+	LimitTokens, RemainingTokens     Opt[int64]
+	// Reset is how long until the one of the two that is used up refills.
+	Reset Opt[time.Duration]
 }
 
 // Phases are the parts of a request before and around t0.
