@@ -25,6 +25,8 @@ type Spec struct {
 	Limits   Limits
 	Reuse    bool // take a kept-alive connection if there is one
 	KeepText bool // keep the answer's text in the Result (at most 1 MiB)
+
+	trial *trial // only in the requests of a calibration
 }
 
 // Limits bound one probe. Connect covers DNS, TCP and TLS; the others count
