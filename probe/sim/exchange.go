@@ -1,0 +1,212 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// maxBody bounds a request's body: prompts of a million tokens fit.
+const maxBody = 16 << 20
+
+// exchange is one completion request and its answer.
+type exchange struct {
+	s   *Server
+	d   *dialect
+	n   uint64 // number of the request, from 1
+	w   http.ResponseWriter
+	ctx context.Context
+	rec Record
+
+	model *model
+	req   request
+	fate  fate
+	plan  plan
+	seq   *sequence
+}
+
+var (
+	errLeft   = errors.New("client left")
+	errClosed = errors.New("server closed")
+)
+
+// run answers the request. It returns how the connection is to be cut: "",
+// "truncate" or "reset".
+func (x *exchange) run(r *http.Request) (cut string) {
+	raw, err := io.ReadAll(http.MaxBytesReader(x.w, r.Body, maxBody))
+	if err != nil {
+		x.refuse(badRequest("", "The body could not be read: %v", err))
+		return ""
+	}
+	if e := x.accept(r, raw); e != nil {
+		x.refuse(e)
+		return ""
+	}
+	if x.fate.Hang {
+		x.rec.Outcome = "timeout_first_token"
+		x.silence()
+		return ""
+	}
+	if x.fate.class.status != 0 {
+		x.canned()
+		return ""
+	}
+	if e := x.admit(); e != nil {
+		x.refuse(e)
+		return ""
+	}
+	defer x.leave()
+	if !x.req.stream || x.fate.class.Name == "json_200" {
+		x.whole()
+		return ""
+	}
+	return x.stream()
+}
+
+// accept checks key, body and model, and draws the fate.
+func (x *exchange) accept(r *http.Request, raw []byte) *apiError {
+	if !x.s.authorized(r) {
+		return wrongKey()
+	}
+	req, e := parseRequest(x.d, raw, x.s.cfg.Refuse)
+	x.req = req
+	x.rec.Stream = req.stream
+	m, ok := x.s.models[req.model]
+	if req.model != "" && !ok {
+		return unknownModel(req.model)
+	}
+	if ok {
+		x.model, x.rec.Model = m, req.model
+	}
+	if e != nil {
+		return e
+	}
+	x.rec.PromptTokens = req.prompt.tokens()
+	x.fate = x.s.faultsFor(req.model).draw(x.s.cfg.Seed, x.n)
+	if limit := m.engine.MaxModelLen; x.rec.PromptTokens+max(1, req.bound) > limit {
+		return badRequest("", "This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the messages, %d in the completion).",
+			limit, x.rec.PromptTokens+max(1, req.bound), x.rec.PromptTokens, req.bound)
+	}
+	return nil
+}
+
+// admit plans the answer and passes quota and queue.
+func (x *exchange) admit() *apiError {
+	x.plan = x.model.plan(x.req, x.rec.PromptTokens, x.s.cfg.Seed^x.n)
+	h, e := x.model.quota.take(x.req.model, x.rec.PromptTokens+x.plan.total, x.rec.Arrival)
+	if e != nil {
+		return e
+	}
+	for k, v := range h {
+		x.w.Header()[k] = v
+	}
+	x.seq = &sequence{prompt: x.rec.PromptTokens, output: x.plan.total, blocks: x.req.prompt.blocks}
+	if !x.model.engine.submit(x.seq, x.rec.Arrival) {
+		x.model.quota.done()
+		return queueFull()
+	}
+	return nil
+}
+
+// leave gives back what admit took and completes the record.
+func (x *exchange) leave() {
+	x.model.engine.leave(x.seq)
+	x.model.quota.done()
+	started, made, cached := x.model.engine.times(x.seq)
+	x.rec.PrefillStart, x.rec.CachedTokens = started, cached
+	x.rec.ReasoningTokens = min(x.rec.Tokens, x.plan.reasoning)
+	x.model.stats.ended(&x.rec, made)
+}
+
+func (x *exchange) refuse(e *apiError) {
+	x.rec.Outcome, x.rec.Status = e.outcome, e.status
+	e.write(x.w, x.d.fail(*e))
+}
+
+// canned answers as a class of failure with a status of its own does.
+func (x *exchange) canned() {
+	c := x.fate.class
+	x.rec.Outcome, x.rec.Status = c.Outcome, c.status
+	switch c.Name {
+	case "redirect":
+		x.w.Header().Set("Location", "/login")
+		x.w.WriteHeader(c.status)
+	case "html_200", "http_502":
+		x.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		x.w.WriteHeader(c.status)
+		io.WriteString(x.w, "<!DOCTYPE html>\n<html><head><title>Gateway</title></head><body>The upstream gave no answer.</body></html>\n") //nolint:errcheck // gone is gone
+	default:
+		e := apiError{status: c.status, kind: c.kind, message: "Fault " + c.Name + " is switched on."}
+		if c.status == http.StatusTooManyRequests {
+			e.header = http.Header{"Retry-After": {"1"}}
+		}
+		e.write(x.w, x.d.fail(e))
+	}
+}
+
+// silence waits until the client leaves or the server closes.
+func (x *exchange) silence() {
+	select {
+	case <-x.ctx.Done():
+		x.rec.Cancelled = true
+	case <-x.s.done:
+	}
+}
+
+// whole answers without a stream.
+func (x *exchange) whole() {
+	for i := range x.plan.total {
+		if err := x.await(i, nil); err != nil {
+			x.broken(err)
+			return
+		}
+	}
+	p := x.plan
+	f := x.d.frame(x.head())
+	var thinking []byte
+	if !p.hidden {
+		thinking = words(nil, p.offset, 0, p.reasoning)
+	}
+	x.rec.FinishReason, x.rec.Tokens = p.finish, p.total
+	body := f.whole(nil, words(nil, p.offset, p.reasoning, p.total), thinking, ending{p.finish, x.usage(p.total)})
+	x.rec.FirstToken = time.Now()
+	x.rec.LastToken, x.rec.Status, x.rec.Outcome = x.rec.FirstToken, http.StatusOK, "ok"
+	if x.fate.class.Name == "json_200" {
+		x.rec.Outcome = x.fate.class.Outcome
+	}
+	x.w.Header().Set("Content-Type", "application/json")
+	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	x.w.Write(body) //nolint:errcheck // gone is gone
+}
+
+// broken records an answer that did not come to its end.
+func (x *exchange) broken(err error) {
+	if x.rec.Outcome == "" {
+		x.rec.Outcome = "cancelled"
+		if err == errClosed {
+			x.rec.Outcome = "truncated"
+		}
+	}
+	x.rec.Cancelled = err == errLeft
+}
+
+func (x *exchange) head() head {
+	style := x.s.cfg.Style
+	return head{
+		id: x.rec.ID, model: x.req.model, created: x.rec.Arrival.Unix(), style: style, usage: x.req.usage,
+		every: style.Usage == UsageEveryEvent || x.req.every && style.Usage != UsageNever,
+	}
+}
+
+// usage is the bill after so many tokens.
+func (x *exchange) usage(tokens int) usage {
+	u := usage{prompt: x.rec.PromptTokens, output: tokens, reasoning: min(tokens, x.plan.reasoning)}
+	if x.model.engine.PrefixCache {
+		_, _, u.cached = x.model.engine.times(x.seq)
+		u.caching = true
+	}
+	return u
+}
