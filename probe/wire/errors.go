@@ -1,0 +1,283 @@
+package wire
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Texts of endpoints are cut to these lengths in bytes.
+const (
+	maxMessage = 2048
+	maxName    = 128 // type, code, param
+)
+
+// Classes of an ErrorObject.
+const (
+	classRateLimited   = "rate_limited"
+	classOverloaded    = "overloaded"
+	classContentFilter = "content_filter"
+	classStreamError   = "stream_error"
+)
+
+// ParseErrorBody reads the body of an error status. It takes an error object
+// in any of the forms seen: an object or a string under "error", the fields at
+// the top level, a list that starts with one, FastAPI's "detail", each also
+// framed as an event. Plain text, HTML and nothing are not ok.
+//
+// Code is content_filter or model_not_found wherever code or type names one of
+// them: the two that override a status.
+func ParseErrorBody(body []byte) (*ErrorObject, bool) {
+	in := newLines(bytes.NewReader(body))
+	it := in.next()
+	if it.kind == itemEnd {
+		return nil, false
+	}
+	r := readError(it.data)
+	if r.fault != sound || !r.is && r.obj.Message == "" {
+		return nil, false
+	}
+	return r.object(), true
+}
+
+// errorReader finds out whether a JSON text is an error object and what it
+// says. It is off the path of ordinary events.
+type errorReader struct {
+	obj   ErrorObject
+	is    bool // an error object inside a stream, by the rules below
+	json  byte // first byte of the text: '{', '[', '"', …
+	fault fault
+}
+
+// readError reads one JSON text. An error object is a JSON object, or a list
+// that starts with one, that has
+//   - a member "error". Null and false say that there was none: servers that
+//     write every field send "error":null beside each token. An empty string
+//     says so too, but only beside choices;
+//   - or "object" or "type" equal to "error";
+//   - or "code" and "message" but no choices (absent, null or empty).
+func readError(text []byte) errorReader {
+	var w walker
+	w.reset(text)
+	r := errorReader{json: w.kind()}
+	switch r.json {
+	case '{':
+		r.top(&w)
+	case '[':
+		w.enter('[')
+		for n := 0; w.more(n, ']'); n++ {
+			if n == 0 && w.kind() == '{' {
+				r.top(&w)
+			} else {
+				w.skip()
+			}
+		}
+	case '"':
+		r.obj.Message = w.text(maxMessage)
+	default:
+		w.skip()
+	}
+	w.end()
+	r.fault = w.fault
+	return r
+}
+
+// object returns the error with its class.
+func (r *errorReader) object() *ErrorObject {
+	e := r.obj
+	e.Class = errorClass(e.Code, e.Type)
+	for _, name := range []string{"content_filter", "model_not_found"} {
+		if strings.EqualFold(e.Code, name) || strings.EqualFold(e.Type, name) {
+			e.Code = name
+			e.Class = errorClass(e.Code, e.Type)
+		}
+	}
+	return &e
+}
+
+// errorClass is the class of an error object inside a stream: whatever code it
+// has beyond these, it is a stream_error.
+func errorClass(code, kind string) string {
+	switch {
+	case namesRateLimit(code), namesRateLimit(kind), code == "429":
+		return classRateLimited
+	case strings.Contains(strings.ToLower(kind), "overload"), code == "503", code == "529":
+		return classOverloaded
+	case code == "content_filter":
+		return classContentFilter
+	}
+	return classStreamError
+}
+
+// namesRateLimit takes rate_limit_exceeded, RateLimitError, "rate limit",
+// too_many_requests, ThrottlingException and the like.
+func namesRateLimit(s string) bool {
+	s = strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(s))
+	return strings.Contains(s, "ratelimit") || strings.Contains(s, "toomanyrequests") || strings.Contains(s, "throttl")
+}
+
+// top reads the object itself.
+func (r *errorReader) top(w *walker) {
+	var m errorMembers
+	m.read(w, 0)
+	r.obj = m.obj
+	r.is = m.err || m.emptyErr && !m.choices || m.flagged || m.code && m.message && !m.choices
+}
+
+// errorMembers is what the members of one object say.
+type errorMembers struct {
+	obj                                            ErrorObject
+	err, emptyErr, flagged, code, message, choices bool
+}
+
+// read reads an object; what an inner object under "error" says wins over the
+// fields beside it. More than three objects inside one another are skipped.
+func (m *errorMembers) read(w *walker, level int) {
+	var inner ErrorObject
+	if !w.enter('{') {
+		return
+	}
+	for n := 0; w.more(n, '}'); n++ {
+		switch string(w.member()) {
+		case "error":
+			inner = m.inner(w, level)
+		case "object":
+			m.flagged = m.flagged || w.text(maxName) == "error"
+		case "type":
+			if s := w.text(maxName); s == "error" {
+				m.flagged = true
+			} else {
+				m.obj.Type = s
+			}
+		case "code":
+			m.code = true
+			m.obj.Code = w.text(maxName)
+		case "param":
+			m.obj.Param = w.text(maxName)
+		case "message":
+			m.message = w.kind() != 'n'
+			m.obj.Message = w.text(maxMessage)
+		case "msg", "detail":
+			if s := detail(w); m.obj.Message == "" {
+				m.obj.Message = s
+			}
+		case "choices":
+			m.choices = !empty(w)
+		default:
+			w.skip()
+		}
+	}
+	m.obj = ErrorObject{
+		Type:    first(inner.Type, m.obj.Type),
+		Code:    first(inner.Code, m.obj.Code),
+		Param:   first(inner.Param, m.obj.Param),
+		Message: first(inner.Message, m.obj.Message),
+	}
+}
+
+// inner reads the value of a member "error".
+func (m *errorMembers) inner(w *walker, level int) ErrorObject {
+	switch w.kind() {
+	case 'n', 'f':
+		w.skip()
+	case '"':
+		s := w.text(maxMessage)
+		m.err, m.emptyErr = s != "", s == ""
+		return ErrorObject{Message: s}
+	case '{':
+		m.err = true
+		if level < 3 {
+			var in errorMembers
+			in.read(w, level+1)
+			return in.obj
+		}
+		w.skip()
+	default:
+		m.err = true
+		return ErrorObject{Message: w.text(maxMessage)}
+	}
+	return ErrorObject{}
+}
+
+// detail reads FastAPI's "detail": a text, or a list of objects with "msg".
+func detail(w *walker) string {
+	if w.kind() != '[' {
+		return w.text(maxMessage)
+	}
+	text := ""
+	w.enter('[')
+	for n := 0; w.more(n, ']'); n++ {
+		if w.kind() != '{' || n > 0 {
+			w.skip()
+			continue
+		}
+		w.enter('{')
+		for k := 0; w.more(k, '}'); k++ {
+			if string(w.member()) == "msg" {
+				text = w.text(maxMessage)
+			} else {
+				w.skip()
+			}
+		}
+	}
+	return text
+}
+
+// empty skips a value and reports whether it is null or an empty list.
+func empty(w *walker) bool {
+	if w.kind() != '[' {
+		none := w.kind() == 'n'
+		w.skip()
+		return none
+	}
+	n := 0
+	for w.enter('['); w.more(n, ']'); n++ {
+		w.skip()
+	}
+	return n == 0
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// text returns a string, cleaned and cut to limit bytes, or a number as
+// written; other values are skipped and give "".
+func (w *walker) text(limit int) string {
+	switch c := w.kind(); {
+	case c == '"':
+		raw, escaped, _ := w.str()
+		if escaped {
+			raw = unescape(nil, beginning(raw, 8*limit))
+		}
+		return clean(raw, limit)
+	case c == '-' || '0' <= c && c <= '9':
+		num := w.number()
+		return string(num[:min(len(num), maxName)])
+	}
+	w.skip()
+	return ""
+}
+
+// beginning cuts a string as written to about limit bytes, between escapes.
+func beginning(raw []byte, limit int) []byte {
+	i := 0
+	for i < len(raw) && i < limit {
+		switch {
+		case raw[i] != '\\':
+			i++
+		case raw[i+1] == 'u':
+			i += 6
+		default:
+			i += 2
+		}
+	}
+	return raw[:i]
+}
+
+// plain makes an error of a field called error with words in it.
+func plain(words []byte) *ErrorObject {
+	return &ErrorObject{Class: classStreamError, Message: clean(words, maxMessage)}
+}
