@@ -12,6 +12,10 @@ const generatorVersion = 1
 // generatedTail ends every generated prompt.
 const generatedTail = "\n\nSummarise the notes above in plain words, at length."
 
+// generatorSeed is the same for all sizes: a shorter prompt is the beginning of
+// a longer one, so what one size measured is exactly true in the others.
+const generatorSeed = 1
+
 // generate returns exactly n words of prose, the same for the same seed.
 //
 // The text comes in rounds. A round holds every sentence of the bank once, in
@@ -149,7 +153,7 @@ func (f *sizeFit) ratio() float64 {
 	if large.words-small.words >= 100 {
 		ratio = float64(large.tokens-small.tokens) / float64(large.words-small.words)
 	}
-	return min(max(ratio, 0.25), 20) // a server that counts something else must not blow up the prompt
+	return min(max(ratio, 0.1), 20) // a server that counts something else must not blow up the prompt
 }
 
 // nearest is the point whose tokens are closest to n.
@@ -163,10 +167,26 @@ func (f *sizeFit) nearest(n int) (sizePoint, bool) {
 	return best, len(f.points) > 0
 }
 
-// words is the best known number of words for n tokens, at least 1.
+// words is the best known number of words for n tokens, at least 1: between
+// two points close around n if there are such, else from the nearest by the
+// ratio.
 func (f *sizeFit) words(n int) int {
-	p, _ := f.nearest(n)
-	return max(1, p.words+int(math.Round(float64(n-p.tokens)/f.ratio())))
+	at, _ := f.nearest(n)
+	ratio := f.ratio()
+	below, above := sizePoint{tokens: math.MinInt}, sizePoint{tokens: math.MaxInt}
+	for _, p := range f.points {
+		if p.tokens <= n && p.tokens > below.tokens {
+			below = p
+		}
+		if p.tokens > n && p.tokens < above.tokens {
+			above = p
+		}
+	}
+	around := below.tokens != math.MinInt && above.tokens != math.MaxInt
+	if gap := above.words - below.words; around && gap > 0 && gap < roundWords() {
+		ratio = float64(above.tokens-below.tokens) / float64(gap)
+	}
+	return max(1, at.words+int(math.Round(float64(n-at.tokens)/ratio)))
 }
 
 // next says which number of words to measure for a prompt of n tokens; done

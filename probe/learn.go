@@ -136,7 +136,7 @@ func (s *learnedStore) request(vendor string, spec Spec) (wire.Request, error) {
 	p := spec.Prompt
 	messages := p.Messages
 	if p.InputTokens > 0 {
-		text := generate(uint64(p.InputTokens), words) + generatedTail
+		text := generate(generatorSeed, words) + generatedTail
 		messages = []wire.Message{{Role: "user", Content: text}}
 	}
 	if len(messages) == 0 {
