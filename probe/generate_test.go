@@ -72,7 +72,7 @@ var tokenizers = []struct {
 }{
 	{"a token a word", func(s string) int { return 7 + len(strings.Fields(s)) }},
 	{"four bytes a token", func(s string) int { return 25 + len(s)/4 }},
-	{"a token a byte", func(s string) int { return 3 + len(s) }},
+	{"two bytes a token", func(s string) int { return 3 + len(s)/2 }},
 	{"long words split", func(s string) int {
 		n := 300 // a gateway that adds a long system prompt
 		for _, w := range strings.Fields(s) {
