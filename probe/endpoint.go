@@ -3,9 +3,16 @@ package probe
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"tokprobe/probe/wire"
 )
 
 // EndpointConfig describes one target. Only BaseURL is needed.
@@ -39,4 +46,96 @@ type EndpointConfig struct {
 	// DialContext and Transport replace the network in tests.
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 	Transport   http.RoundTripper
+}
+
+// Endpoint measures requests to one target. It is safe for concurrent use.
+type Endpoint struct {
+	cfg  EndpointConfig
+	base *url.URL
+	// fresh opens a connection for every request, kept reuses them.
+	fresh, kept http.RoundTripper
+	learn       learnedStore
+
+	lastConnect atomic.Int64 // nanoseconds the latest TCP connect took; 0: none yet
+	inFlight    atomic.Int64
+	closed      atomic.Bool
+}
+
+// NewEndpoint prepares an endpoint; it opens no connection. The error says what
+// is wrong with the base URL.
+func NewEndpoint(cfg EndpointConfig) (*Endpoint, error) {
+	base, err := url.Parse(strings.TrimRight(cfg.BaseURL, "/"))
+	var parse *url.Error
+	switch {
+	case errors.As(err, &parse):
+		// Without the URL itself, which may hold a password.
+		return nil, fmt.Errorf("base URL: %w", parse.Err)
+	case err != nil:
+		return nil, fmt.Errorf("base URL: %w", err)
+	case base.Scheme != "http" && base.Scheme != "https":
+		return nil, fmt.Errorf("base URL: scheme %q: write http:// or https://", base.Scheme)
+	case base.Host == "":
+		return nil, errors.New("base URL: no host")
+	case base.User != nil:
+		return nil, errors.New("base URL: holds user info; give credentials as a key or a header")
+	case base.RawQuery != "" || base.Fragment != "":
+		return nil, errors.New("base URL: holds a query or fragment; write only scheme, host and path")
+	}
+	e := &Endpoint{cfg: cfg, base: base, fresh: cfg.Transport, kept: cfg.Transport}
+	if cfg.Transport == nil {
+		e.fresh, e.kept = newTransport(cfg, true), newTransport(cfg, false)
+	}
+	return e, nil
+}
+
+// Close gives up the kept connections, those of running probes when they end.
+// Probes of a closed endpoint work, but keep nothing.
+func (e *Endpoint) Close() {
+	e.closed.Store(true)
+	e.closeIdle()
+}
+
+func (e *Endpoint) closeIdle() {
+	for _, t := range []http.RoundTripper{e.fresh, e.kept} {
+		if c, ok := t.(interface{ CloseIdleConnections() }); ok {
+			c.CloseIdleConnections()
+		}
+	}
+}
+
+// leave ends one probe's use of the endpoint.
+func (e *Endpoint) leave() {
+	if e.inFlight.Add(-1) == 0 && e.closed.Load() {
+		e.closeIdle()
+	}
+}
+
+// Calibrate implements Calibrator.
+func (e *Endpoint) Calibrate(ctx context.Context, spec Spec) Calibration {
+	return e.learn.calibrate(ctx, e.cfg.Vendor, spec, e.Probe)
+}
+
+// Probe implements Prober: it sends one request and measures its answer.
+func (e *Endpoint) Probe(ctx context.Context, spec Spec) Result {
+	e.inFlight.Add(1)
+	defer e.leave()
+
+	x := &exchange{e: e, spec: spec, parent: ctx}
+	x.r = Result{ID: spec.ID, Start: time.Now(), Protocol: spec.protocol()}
+	x.conclude(x.run())
+	return x.r
+}
+
+// message encodes what is sent. Its failures are ours alone.
+func (e *Endpoint) message(spec Spec) (wire.Dialect, []byte, error) {
+	d, ok := wire.Lookup(spec.protocol())
+	if !ok {
+		return d, nil, fmt.Errorf("protocol %q is not known", spec.Protocol)
+	}
+	req, err := e.learn.request(e.cfg.Vendor, spec)
+	if err != nil {
+		return d, nil, err
+	}
+	body, err := d.Encode(req)
+	return d, body, err
 }

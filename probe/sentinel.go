@@ -1,4 +1,132 @@
 package probe
 
-// Sentinel measures how late this process gets to run: see Start.
-type Sentinel struct{}
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// sentinelPeriod is how often the sentinel wakes: 100 wakes a second cost
+	// well under a thousandth of one core.
+	sentinelPeriod = 10 * time.Millisecond
+	// sentinelRing holds 4 minutes of wakes (24,000 × 16 bytes = 384 KB), more
+	// than any probe's total limit.
+	sentinelRing = 24_000
+)
+
+// Sentinel measures how late this process gets to run. A goroutine asks to be
+// woken every 10 ms and notes by how much each wake was late: time that a busy
+// machine, a garbage collection or a throttled container took from every
+// measurement that was under way. A nil Sentinel has seen nothing.
+type Sentinel struct {
+	mu      sync.Mutex
+	base    time.Time // zero until Run
+	running bool
+	last    time.Duration // since base: the latest wake
+	ring    []wake
+	wakes   uint64 // ever noted; ring[wakes % len] is the next to write
+	worst   time.Duration
+}
+
+// wake is one wake-up: it came at, late by late. The process was not running
+// in (at−late, at].
+type wake struct{ at, late time.Duration }
+
+// SentinelStats sums up what a Sentinel has seen since it was started.
+type SentinelStats struct {
+	Wakes  uint64
+	Worst  time.Duration // largest lateness ever
+	Latest time.Duration // lateness of the latest wake
+}
+
+// NewSentinel returns a sentinel that sees nothing until Run.
+func NewSentinel() *Sentinel {
+	return &Sentinel{ring: make([]wake, sentinelRing)}
+}
+
+// Run watches until ctx ends. It is to be called once.
+func (s *Sentinel) Run(ctx context.Context) {
+	now := time.Now()
+	s.mu.Lock()
+	s.base, s.last, s.running = now, 0, true
+	s.mu.Unlock()
+	defer s.stop()
+
+	timer := time.NewTimer(sentinelPeriod)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		s.note(time.Since(now))
+		timer.Reset(sentinelPeriod)
+	}
+}
+
+func (s *Sentinel) stop() {
+	s.mu.Lock()
+	s.running = false
+	s.mu.Unlock()
+}
+
+// note records a wake at the given time since base.
+func (s *Sentinel) note(at time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	late := max(at-s.last-sentinelPeriod, 0)
+	s.last = at
+	s.ring[s.wakes%uint64(len(s.ring))] = wake{at, late}
+	s.wakes++
+	s.worst = max(s.worst, late)
+}
+
+// Max returns the largest lateness that touches [from, to], including one that
+// is still going on. Only the part of the past that the ring holds is known:
+// about 4 minutes. 0 means that nothing was late (or that nobody looked).
+func (s *Sentinel) Max(from, to time.Time) time.Duration {
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.base.IsZero() {
+		return 0
+	}
+	begin, end := from.Sub(s.base), to.Sub(s.base)
+	var worst time.Duration
+	// The wake that is due now may be late itself, and would be noted only
+	// after this query.
+	if s.running {
+		if late := time.Since(s.base) - s.last - sentinelPeriod; late > 0 && s.last+sentinelPeriod <= end {
+			worst = late
+		}
+	}
+	n := uint64(len(s.ring))
+	for i := s.wakes; i > 0 && i+n > s.wakes; i-- {
+		w := s.ring[(i-1)%n]
+		if w.at < begin {
+			break
+		}
+		if w.at-w.late <= end {
+			worst = max(worst, w.late)
+		}
+	}
+	return worst
+}
+
+// Stats sums up what was seen so far.
+func (s *Sentinel) Stats() SentinelStats {
+	if s == nil {
+		return SentinelStats{}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := SentinelStats{Wakes: s.wakes, Worst: s.worst}
+	if s.wakes > 0 {
+		st.Latest = s.ring[(s.wakes-1)%uint64(len(s.ring))].late
+	}
+	return st
+}
