@@ -1,0 +1,357 @@
+package configs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/config"
+
+	"tokprobe/probe"
+	"tokprobe/probe/roster"
+	"tokprobe/probe/slo"
+	"tokprobe/probe/wire"
+)
+
+// builder checks the parts of a file against each other and builds the roster.
+type builder struct {
+	*file
+	opts     Options
+	w        *walk
+	root     node
+	contents [][]byte // of prompt files
+	promises map[string]*promise
+	asked    map[string]*prompt
+	usedSLO  map[string]bool
+}
+
+// builtinPrompt is asked where no probe is configured.
+func builtinPrompt() *prompt {
+	p := &prompt{used: true}
+	p.Name = "chat"
+	p.name.text = "chat"
+	p.Messages = []wire.Message{{Role: "user", Content: "Explain continuous batching in three sentences."}}
+	p.MaxTokens = probe.DefaultMaxTokens
+	return p
+}
+
+// builtinEvery is how often the built-in probe runs.
+const builtinEvery = time.Minute
+
+func (b *builder) build() *Config {
+	b.checkNames()
+	for _, t := range b.targets {
+		t.complete(b.opts.noPresetKey)
+		t.auth.validate(t.at, b.opts.Dir)
+	}
+	b.index()
+	if !b.hasProbes {
+		b.probes = []*schedule{{name: item{text: "chat", at: b.root}, every: builtinEvery, at: b.root, limitsAt: b.root}}
+	}
+	var r roster.Roster
+	for _, t := range b.targets {
+		r.Targets = append(r.Targets, t.roster())
+	}
+	for _, s := range b.probes {
+		r.Watches = append(r.Watches, b.watches(s)...)
+	}
+	for _, s := range b.sweeps {
+		r.Sweeps = append(r.Sweeps, b.ladders(s)...)
+	}
+	for _, p := range b.slos {
+		r.SLOs = append(r.SLOs, p.SLO)
+	}
+	b.checkUse(r)
+	r.SLOHash = roster.RulesHash(r)
+	cfg := &Config{Canary: b.canary, History: b.history, targets: b.targets, roster: r, opts: b.opts, prompts: map[string]probe.Prompt{}}
+	cfg.StateFile = config.JoinDir(b.opts.Dir, b.state)
+	cfg.KillSwitchFile = config.JoinDir(b.opts.Dir, b.kill)
+	for name, p := range b.asked {
+		cfg.prompts[name] = p.Prompt
+	}
+	return cfg
+}
+
+func (b *builder) checkNames() {
+	names := func(n int, at func(int) item) []item {
+		var items []item
+		for i := range n {
+			items = append(items, at(i))
+		}
+		return items
+	}
+	unique("targets", names(len(b.targets), func(i int) item { return b.targets[i].name }))
+	unique("prompts", names(len(b.prompts), func(i int) item { return b.prompts[i].name }))
+	unique("probes", names(len(b.probes), func(i int) item { return b.probes[i].name }))
+	unique("sweeps", names(len(b.sweeps), func(i int) item { return b.sweeps[i].name }))
+	unique("slos", names(len(b.slos), func(i int) item { return b.slos[i].name }))
+}
+
+// index makes prompts and promises findable by name and reads prompt files.
+func (b *builder) index() {
+	b.promises, b.asked, b.usedSLO = map[string]*promise{}, map[string]*prompt{"chat": builtinPrompt()}, map[string]bool{}
+	for _, p := range b.prompts {
+		b.readFile(p)
+		if p.MaxTokens == 0 {
+			p.MaxTokens = probe.DefaultMaxTokens
+		}
+		b.asked[p.name.text] = p
+	}
+	for _, p := range b.slos {
+		b.promises[p.name.text] = p
+	}
+}
+
+// maxPromptFile bounds a prompt file: 4 MiB are about a million tokens.
+const maxPromptFile = 4 << 20
+
+// readFile reads a prompt from its file: JSON messages from *.json, else text.
+func (b *builder) readFile(p *prompt) {
+	if p.file == nil || p.file.text == "" {
+		return
+	}
+	bad := func(format string, args ...any) { p.file.at.bad(quote(p.file.text), format, args...) }
+	f, err := os.Open(config.JoinDir(b.opts.Dir, p.file.text))
+	if err != nil {
+		bad("cannot be read: %s; relative paths begin in the folder of the configuration", reason(err))
+		return
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxPromptFile+1))
+	switch {
+	case err != nil:
+		bad("cannot be read: %s", reason(err))
+		return
+	case len(data) > maxPromptFile:
+		bad("is larger than 4 MiB; shorten it")
+		return
+	case len(bytes.TrimSpace(data)) == 0:
+		bad("is empty; write what to ask into it")
+		return
+	}
+	b.contents = append(b.contents, data)
+	if filepath.Ext(p.file.text) != ".json" {
+		p.Messages = []wire.Message{{Role: "user", Content: strings.TrimRight(string(data), "\r\n")}}
+		return
+	}
+	var messages []struct{ Role, Content string }
+	if err := json.Unmarshal(data, &messages); err != nil || len(messages) == 0 {
+		bad(`holds no messages; write [{"role": "user", "content": "…"}]`)
+		return
+	}
+	for _, m := range messages {
+		if m.Role != "system" && m.Role != "user" && m.Role != "assistant" || m.Content == "" {
+			bad("has a message without content or with another role than system, user or assistant")
+			return
+		}
+		p.Messages = append(p.Messages, wire.Message{Role: m.Role, Content: m.Content})
+	}
+}
+
+// place is one model of one target that a probe or sweep goes to.
+type place struct {
+	target *target
+	model  string
+}
+
+// places finds the models that globs choose; no globs choose all. Every glob
+// must choose something.
+func (b *builder) places(targets, models []item) []place {
+	var chosen []*target
+	var names []string
+	used := make([]bool, len(targets))
+	for _, t := range b.targets {
+		names = append(names, t.name.text)
+		if matches(targets, used, t.name.text) {
+			chosen = append(chosen, t)
+		}
+	}
+	unmatched(targets, used, "target", names)
+	var found []place
+	var ids []string
+	used = make([]bool, len(models))
+	for _, t := range chosen {
+		for _, m := range t.models {
+			ids = append(ids, m.text)
+			if m.text != "" && matches(models, used, m.text) {
+				found = append(found, place{t, m.text})
+			}
+		}
+	}
+	if len(chosen) > 0 {
+		unmatched(models, used, "model of these targets", ids)
+	}
+	return found
+}
+
+func matches(globs []item, used []bool, s string) bool {
+	ok := len(globs) == 0
+	for i, g := range globs {
+		if glob(g.text, s) {
+			used[i], ok = true, true
+		}
+	}
+	return ok
+}
+
+func unmatched(globs []item, used []bool, what string, names []string) {
+	for i, g := range globs {
+		if used[i] {
+			continue
+		}
+		mend := "there are: " + listed(names)
+		if near := nearest(g.text, names); near != "" {
+			mend = "write " + near + "?"
+		}
+		g.at.bad(quote(g.text), "is no %s; %s", what, mend)
+	}
+}
+
+func (b *builder) promptNamed(it *item, at node) *prompt {
+	name := "chat"
+	if it != nil {
+		name, at = it.text, it.at
+	}
+	p, ok := b.asked[name]
+	if !ok && name != "" {
+		names := sortedKeys(b.asked)
+		mend := "there are: " + listed(names)
+		if near := nearest(name, names); near != "" {
+			mend = "write " + near + "?"
+		}
+		at.bad(quote(name), "is no prompt; %s", mend)
+		return nil
+	}
+	if ok {
+		p.used = true
+	}
+	return p
+}
+
+func (b *builder) sloNamed(it item) *promise {
+	p, ok := b.promises[it.text]
+	if ok {
+		b.usedSLO[it.text] = true
+		return p
+	}
+	mend := "write one under slos:"
+	if names := sortedKeys(b.promises); len(names) > 0 {
+		mend = "there are: " + listed(names)
+		if near := nearest(it.text, names); near != "" {
+			mend = "write " + near + "?"
+		}
+	}
+	it.at.bad(quote(it.text), "is no SLO; %s", mend)
+	return nil
+}
+
+// watches expands one probe over its targets and models.
+func (b *builder) watches(s *schedule) []roster.Watch {
+	places := b.places(s.targets, s.models)
+	p := b.promptNamed(s.prompt, s.at)
+	limits := s.checkLimits()
+	var promises []slo.SLO
+	for _, it := range s.slos {
+		if pr := b.sloNamed(it); pr != nil {
+			promises = append(promises, pr.SLO)
+			checkPromise(s, p, pr, limits)
+		}
+	}
+	if p == nil {
+		return nil
+	}
+	if long := roster.EstimateInput(p.Prompt); long > longInput && len(s.targets) == 0 {
+		s.at.bad(fmt.Sprintf("about %d input tokens", long), "a long prompt is dear, so its probe names who gets it; write targets: [NAME]")
+	}
+	var list []roster.Watch
+	for _, at := range places {
+		w := roster.Watch{
+			ID:    probe.ID{Target: at.target.name.text, Model: at.model, Probe: s.name.text},
+			Every: s.every, Cron: s.cron, Zone: s.zone, AllowOverlap: s.overlap, SLOs: promises,
+		}
+		if w.Cron != "" {
+			w.Every = 0
+		}
+		w.Spec = probe.Spec{ID: w.ID, Protocol: first(s.protocol, at.target.protocol), Prompt: at.target.ask(p), Limits: limits, Reuse: at.target.reuse}
+		if s.reuse != nil {
+			w.Spec.Reuse = *s.reuse
+		}
+		w.Spec.KeepText = p.Expect.Regex != ""
+		w.Hash = roster.Hash(w)
+		list = append(list, w)
+	}
+	return list
+}
+
+// longInput is the estimated size in tokens from which on a prompt counts as
+// long.
+const longInput = 2000
+
+// ask is the prompt with the target's params under its own.
+func (t *target) ask(p *prompt) probe.Prompt {
+	q := p.Prompt
+	if len(t.params) > 0 {
+		params := maps.Clone(t.params)
+		maps.Copy(params, p.Params)
+		q.Params = params
+	}
+	return q
+}
+
+// ladders expands one sweep over its targets and models.
+func (b *builder) ladders(s *sweep) []roster.Sweep {
+	places := b.places(s.targets, s.models)
+	sw := s.Sweep
+	if s.prompt != nil {
+		if p := b.promptNamed(s.prompt, s.at); p != nil {
+			sw.Prompt = &p.Prompt
+		}
+	}
+	if s.slo != nil {
+		if p := b.sloNamed(*s.slo); p != nil {
+			sw.SLO = &p.SLO
+		}
+	}
+	s.checkTime()
+	var list []roster.Sweep
+	for _, at := range places {
+		one := sw
+		one.Target, one.Model, one.Protocol = at.target.name.text, at.model, first(sw.Protocol, at.target.protocol)
+		if sw.Prompt != nil {
+			p := *sw.Prompt
+			p.Params = at.target.ask(&prompt{Prompt: p}).Params
+			one.Prompt = &p
+		}
+		if one.KeyEnv == "" && at.target.auth.given() {
+			s.at.warn("", "sweeps of %s use the key of its probes, so they share a quota with production if that does; write api_key_env: NAME for a key of their own", one.Target)
+		}
+		one.Hash = roster.Hash(one)
+		list = append(list, one)
+	}
+	return list
+}
+
+func (t *target) roster() roster.Target {
+	r := roster.Target{
+		Name: t.name.text, Provider: t.provider.text, Protocol: t.protocol, BaseURL: t.baseURL,
+		Labels: t.labels, Budget: t.budget, Price: t.price, HealthURL: t.health, ServerMetrics: t.metrics, Maintenance: t.maintenance,
+	}
+	for _, m := range t.models {
+		r.Models = append(r.Models, m.text)
+	}
+	r.Hash = t.connectionHash()
+	return r
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
