@@ -36,6 +36,7 @@ type sequence struct {
 	todo      int       // tokens to prefill
 	share     int       // of them in the running step
 	slow      float64   // jitter factor of its prefill
+	left      bool
 }
 
 // engine batches the sequences of one model. Its loop runs only while there
@@ -96,10 +97,14 @@ func (e *engine) fix(q *sequence, arrival time.Time) {
 	e.fixed++
 }
 
-// leave takes a sequence out, finished or not.
+// leave takes a sequence out, finished or not; once more does nothing.
 func (e *engine) leave(q *sequence) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if q.left {
+		return
+	}
+	q.left = true
 	if q.fixed {
 		e.fixed--
 		return
@@ -109,31 +114,43 @@ func (e *engine) leave(q *sequence) {
 	e.queue = slices.DeleteFunc(e.queue, same)
 }
 
-// loop runs steps until there is no work.
+// loop runs steps until there is no work. A step begins a nanosecond after the
+// one before it ended, on the same schedule: that is no time on a real clock,
+// but in a synctest bubble it lets every request of that instant arrive first,
+// so that simulations do not depend on the order of goroutines.
 func (e *engine) loop() {
 	next := time.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	<-timer.C
-	for {
+	for e.sleep(timer, next.Add(1)) {
 		d, ok := e.begin(next)
 		if !ok {
 			return
 		}
 		next = next.Add(d)
-		wait := time.Until(next)
-		if wait < -maxLate {
-			next, wait = time.Now(), 0
+		if time.Until(next) < -maxLate {
+			next = time.Now()
 		}
-		if wait > 0 {
-			timer.Reset(wait)
-			select {
-			case <-timer.C:
-			case <-e.done:
-				return
-			}
+		if !e.sleep(timer, next) {
+			return
 		}
 		e.end(next)
+	}
+}
+
+// sleep waits for a moment; it is false if the server closes meanwhile.
+func (e *engine) sleep(timer *time.Timer, until time.Time) bool {
+	wait := time.Until(until)
+	if wait <= 0 {
+		return true
+	}
+	timer.Reset(wait)
+	select {
+	case <-timer.C:
+		return true
+	case <-e.done:
+		return false
 	}
 }
 

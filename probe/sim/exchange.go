@@ -47,8 +47,7 @@ func (x *exchange) run(r *http.Request) (cut string) {
 	}
 	if x.fate.Hang {
 		x.rec.Outcome = "timeout_first_token"
-		x.silence()
-		return ""
+		return x.broken(x.silence())
 	}
 	if x.fate.class.status != 0 {
 		x.canned()
@@ -60,8 +59,7 @@ func (x *exchange) run(r *http.Request) (cut string) {
 	}
 	defer x.leave()
 	if !x.req.stream || x.fate.class.Name == "json_200" {
-		x.whole()
-		return ""
+		return x.whole()
 	}
 	return x.stream()
 }
@@ -148,20 +146,20 @@ func (x *exchange) canned() {
 }
 
 // silence waits until the client leaves or the server closes.
-func (x *exchange) silence() {
+func (x *exchange) silence() error {
 	select {
 	case <-x.ctx.Done():
-		x.rec.Cancelled = true
+		return errLeft
 	case <-x.s.done:
+		return errClosed
 	}
 }
 
 // whole answers without a stream.
-func (x *exchange) whole() {
+func (x *exchange) whole() (cut string) {
 	for i := range x.plan.total {
 		if err := x.await(i, nil); err != nil {
-			x.broken(err)
-			return
+			return x.broken(err)
 		}
 	}
 	p := x.plan
@@ -170,7 +168,7 @@ func (x *exchange) whole() {
 	if !p.hidden {
 		thinking = words(nil, p.offset, 0, p.reasoning)
 	}
-	x.rec.FinishReason, x.rec.Tokens = p.finish, p.total
+	x.rec.FinishReason, x.rec.Tokens, x.rec.StreamedTokens = p.finish, p.total, 0
 	body := f.whole(nil, words(nil, p.offset, p.reasoning, p.total), thinking, ending{p.finish, x.usage(p.total)})
 	x.rec.FirstToken = time.Now()
 	x.rec.LastToken, x.rec.Status, x.rec.Outcome = x.rec.FirstToken, http.StatusOK, "ok"
@@ -180,17 +178,21 @@ func (x *exchange) whole() {
 	x.w.Header().Set("Content-Type", "application/json")
 	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.Write(body) //nolint:errcheck // gone is gone
+	return ""
 }
 
-// broken records an answer that did not come to its end.
-func (x *exchange) broken(err error) {
+// broken records an answer that did not come to its end, and says how to cut
+// the connection.
+func (x *exchange) broken(err error) (cut string) {
+	x.rec.Cancelled = err == errLeft
+	if err == errClosed {
+		x.rec.Outcome = "truncated"
+		return "truncate"
+	}
 	if x.rec.Outcome == "" {
 		x.rec.Outcome = "cancelled"
-		if err == errClosed {
-			x.rec.Outcome = "truncated"
-		}
 	}
-	x.rec.Cancelled = err == errLeft
+	return ""
 }
 
 func (x *exchange) head() head {

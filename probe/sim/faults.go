@@ -20,7 +20,8 @@ type Faults struct {
 	TTFTFactor float64 `json:"ttft_factor,omitempty"`
 	TPOTFactor float64 `json:"tpot_factor,omitempty"`
 	// ErrorRate of the requests fail as ErrorClass says (see Classes). Those
-	// that fail inside the stream do so after ErrorAfterTokens tokens.
+	// that fail inside the stream do so after ErrorAfterTokens tokens (empty
+	// has none).
 	ErrorRate        float64 `json:"error_rate,omitempty"`
 	ErrorClass       string  `json:"error_class,omitempty"`
 	ErrorAfterTokens int     `json:"error_after_tokens,omitempty"`
@@ -140,6 +141,9 @@ func (f Faults) draw(seed, n uint64) fate {
 	if errs < f.ErrorRate {
 		t.class, _ = classOf(f.ErrorClass)
 		t.failAt = f.ErrorAfterTokens
+		if t.class.Name == "empty" {
+			t.failAt = 0
+		}
 	}
 	if stall < f.StallRate {
 		t.stallAt = f.StallAfterTokens

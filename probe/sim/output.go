@@ -63,7 +63,7 @@ func (o *output) release() error {
 	if len(o.held) == 0 {
 		return nil
 	}
-	if o.x.rec.events > 0 {
+	if o.x.rec.StreamedTokens > 0 {
 		o.x.stamp(time.Now())
 	}
 	_, err := o.x.w.Write(o.held)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// answer is what a simple client saw.
+// got is what a simple client saw.
 type got struct {
 	status  int
 	header  http.Header
@@ -22,18 +22,25 @@ type got struct {
 	err     error
 }
 
-// ask sends one request over the in-memory transport and reads it line by line.
-func ask(t *testing.T, rt http.RoundTripper, path, body string) got {
+// post sends one request and does not read the answer.
+func post(t *testing.T, rt http.RoundTripper, path, body string) *http.Response {
 	t.Helper()
-	start := time.Now()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://sim"+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	resp, err := rt.RoundTrip(req)
 	if err != nil {
-		return got{err: err}
+		t.Fatal(err)
 	}
+	return resp
+}
+
+// ask sends one request and reads the answer line by line.
+func ask(t *testing.T, rt http.RoundTripper, path, body string) got {
+	t.Helper()
+	start := time.Now()
+	resp := post(t, rt, path, body)
 	defer resp.Body.Close()
 	g := got{status: resp.StatusCode, header: resp.Header}
 	var all bytes.Buffer
@@ -58,13 +65,32 @@ func ask(t *testing.T, rt http.RoundTripper, path, body string) got {
 const chatPath = "/v1/chat/completions"
 
 func chat(model string, tokens int) string {
-	b, _ := json.Marshal(map[string]any{
+	return chatOf(model, tokens, "Explain continuous batching in three sentences.")
+}
+
+func chatOf(model string, tokens int, prompt string) string {
+	b, err := json.Marshal(map[string]any{
 		"model": model, "stream": true, "max_tokens": tokens, "stream_options": map[string]any{"include_usage": true},
-		"messages": []map[string]string{{"role": "user", "content": "Explain continuous batching in three sentences."}},
+		"messages": []map[string]string{{"role": "user", "content": prompt}},
 	})
+	if err != nil {
+		panic(err)
+	}
 	return string(b)
 }
 
+func manyWords(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
+
+func containsAll(s string, parts ...string) bool {
+	for _, p := range parts {
+		if !strings.Contains(s, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// bubble runs f with a server in virtual time.
 func bubble(t *testing.T, cfg Config, f func(*testing.T, *Server, http.RoundTripper)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,9 +135,8 @@ func TestEngineStepOfDoc(t *testing.T) {
 	// doc.go: an 80-token prompt on an idle sim-fast takes 18.1 ms to the
 	// first token, then 8.1 ms a token. 60 words and the role are 61 words,
 	// 61 × 1.3 = 79.3, so 80 tokens.
-	body := strings.Replace(chat("sim-fast", 3), "Explain continuous batching in three sentences.", strings.Repeat("word ", 60), 1)
 	bubble(t, Config{}, func(t *testing.T, s *Server, rt http.RoundTripper) {
-		g := ask(t, rt, chatPath, body)
+		g := ask(t, rt, chatPath, chatOf("sim-fast", 3, manyWords(60)))
 		want := []time.Duration{0, 18100 * time.Microsecond, 26200 * time.Microsecond, 34300 * time.Microsecond}
 		for i, w := range want {
 			if g.arrived[i] != w {
@@ -122,4 +147,17 @@ func TestEngineStepOfDoc(t *testing.T) {
 			t.Errorf("prompt of %d tokens, want 80", r.PromptTokens)
 		}
 	})
+}
+
+func get(t *testing.T, rt http.RoundTripper, path string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://sim"+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp
 }

@@ -12,9 +12,10 @@ const resetDelay = 50 * time.Millisecond
 func (x *exchange) stream() (cut string) {
 	o := x.newOutput()
 	defer o.close()
-	if x.fate.SlowHeaders > 0 && !x.sleep(x.fate.SlowHeaders) {
-		x.broken(errLeft)
-		return ""
+	if x.fate.SlowHeaders > 0 {
+		if err := x.sleep(x.fate.SlowHeaders); err != nil {
+			return x.broken(err)
+		}
 	}
 	h := x.w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
@@ -23,8 +24,7 @@ func (x *exchange) stream() (cut string) {
 	x.rec.Status = http.StatusOK
 	o.buf = o.frame.open(o.buf[:0], x.usage(0))
 	if err := o.send(); err != nil {
-		x.broken(err)
-		return ""
+		return x.broken(err)
 	}
 	return o.tokens()
 }
@@ -38,16 +38,14 @@ func (o *output) tokens() (cut string) {
 		}
 		to := o.chunkEnd(from)
 		if err := x.await(to-1, o); err != nil {
-			x.broken(err)
-			return ""
+			return x.broken(err)
 		}
 		if thinking := from < p.reasoning; !thinking || !p.hidden {
 			o.word = words(o.word[:0], p.offset, from, to)
 			o.buf = o.frame.delta(o.buf[:0], o.word, thinking, o.usage(to))
-			x.wrote()
+			x.wrote(to - from)
 			if err := o.send(); err != nil {
-				x.broken(err)
-				return ""
+				return x.broken(err)
 			}
 		}
 		x.rec.Tokens = to
@@ -79,8 +77,7 @@ func (o *output) strike(tokens int) (done bool, cut string) {
 	case tokens >= x.fate.failAt:
 		if tokens == 0 { // as late as a first token would be
 			if err := x.await(0, o); err != nil {
-				x.broken(err)
-				return true, ""
+				return true, x.broken(err)
 			}
 		}
 		o.fail()
@@ -91,15 +88,16 @@ func (o *output) strike(tokens int) (done bool, cut string) {
 			x.rec.Outcome = "timeout_first_token"
 		}
 		x.model.engine.leave(x.seq)
-		x.broken(x.await(never-1, o))
-		return true, ""
+		return true, x.broken(x.await(never-1, o))
 	case tokens >= x.fate.cutAt:
 		x.rec.Outcome = "truncated"
 		if x.fate.Cut == "reset" {
 			x.rec.Outcome = "reset"
-			x.sleep(resetDelay)
 		}
 		o.release() //nolint:errcheck // the connection is cut next
+		if x.fate.Cut == "reset" {
+			x.sleep(resetDelay) //nolint:errcheck // cut in any case
+		}
 		return true, x.fate.Cut
 	}
 	return false, ""
@@ -122,10 +120,6 @@ func (o *output) fail() {
 	case "content_filter":
 		o.finish("content_filter", c.Outcome)
 	case "empty":
-		if x.rec.Tokens > 0 { // tokens were sent, so this is a short answer
-			o.finish("stop", "ok")
-			return
-		}
 		o.finish("stop", c.Outcome)
 	}
 }
@@ -137,7 +131,7 @@ func (o *output) finish(reason, outcome string) (cut string) {
 	if x.rec.Outcome == "" {
 		x.rec.Outcome = outcome
 	}
-	if outcome == "ok" && x.rec.events == 0 {
+	if outcome == "ok" && x.rec.StreamedTokens == 0 {
 		x.rec.Outcome = "empty"
 	}
 	o.buf = o.frame.close(o.buf[:0], reason, x.usage(x.rec.Tokens))
@@ -153,13 +147,11 @@ func (o *output) finish(reason, outcome string) (cut string) {
 
 // wrote stamps a token event. The stamp is taken before the write: no client
 // can have read the token earlier.
-func (x *exchange) wrote() {
-	if x.fate.Coalesce {
-		x.rec.events++
-		return // nothing leaves before the end, see release
+func (x *exchange) wrote(tokens int) {
+	x.rec.StreamedTokens += tokens
+	if !x.fate.Coalesce { // else nothing leaves before the end, see release
+		x.stamp(time.Now())
 	}
-	x.stamp(time.Now())
-	x.rec.events++
 }
 
 func (x *exchange) stamp(now time.Time) {
@@ -172,15 +164,16 @@ func (x *exchange) stamp(now time.Time) {
 	}
 }
 
-// sleep waits; it is false if the client or the server went away meanwhile.
-func (x *exchange) sleep(d time.Duration) bool {
+// sleep waits, unless the client or the server goes away meanwhile.
+func (x *exchange) sleep(d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return true
+		return nil
 	case <-x.ctx.Done():
+		return errLeft
 	case <-x.s.done:
+		return errClosed
 	}
-	return false
 }

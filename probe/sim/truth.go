@@ -32,7 +32,9 @@ type Record struct {
 	// that ended early what was written until then.
 	Tokens          int
 	ReasoningTokens int
-	FinishReason    string
+	// StreamedTokens is what the client was sent: Tokens less hidden thinking.
+	StreamedTokens int
+	FinishReason   string
 	// Outcome is what a prober should report: ok, a class of failure, or
 	// "cancelled" if the client left an answer that was in order.
 	Outcome string
@@ -40,8 +42,6 @@ type Record struct {
 	Cancelled bool
 	// Status is the HTTP status sent; 0 if there was none.
 	Status int
-
-	events int // token events written
 }
 
 // TTFT is the true time to first token: arrival to its write. False without one.
@@ -50,13 +50,15 @@ func (r Record) TTFT() (time.Duration, bool) {
 }
 
 // TPOT is the true time per output token: first to last written token over
-// the tokens between them. False with fewer than two streamed tokens.
+// the streamed tokens less one. False with fewer than two of them, or when
+// less than a millisecond lies between first and last (one write, a buffer).
 func (r Record) TPOT() (time.Duration, bool) {
-	n := r.Tokens - 1
-	if r.FirstToken.IsZero() || n < 1 {
+	n := r.StreamedTokens - 1
+	span := r.LastToken.Sub(r.FirstToken)
+	if r.FirstToken.IsZero() || n < 1 || span < time.Millisecond {
 		return 0, false
 	}
-	return r.LastToken.Sub(r.FirstToken) / time.Duration(n), true
+	return span / time.Duration(n), true
 }
 
 // MarshalJSON gives durations in seconds from arrival; what did not happen is
@@ -88,13 +90,14 @@ func (r Record) MarshalJSON() ([]byte, error) {
 		CachedTokens    int       `json:"cached_tokens"`
 		Tokens          int       `json:"tokens"`
 		ReasoningTokens int       `json:"reasoning_tokens"`
+		StreamedTokens  int       `json:"streamed_tokens"`
 		FinishReason    string    `json:"finish_reason,omitempty"`
 		Outcome         string    `json:"outcome"`
 		Cancelled       bool      `json:"cancelled"`
 		Status          int       `json:"status,omitempty"`
 	}{
 		r.ID, r.Model, r.Protocol, r.Stream, r.Arrival, since(r.PrefillStart), since(r.FirstToken), since(r.LastToken),
-		since(r.End), times, r.PromptTokens, r.CachedTokens, r.Tokens, r.ReasoningTokens, r.FinishReason, r.Outcome, r.Cancelled, r.Status,
+		since(r.End), times, r.PromptTokens, r.CachedTokens, r.Tokens, r.ReasoningTokens, r.StreamedTokens, r.FinishReason, r.Outcome, r.Cancelled, r.Status,
 	})
 }
 
