@@ -41,6 +41,10 @@ func builtinPrompt() *prompt {
 	return p
 }
 
+// DefaultPrompt is the prompt of the built-in probe, and what a probe by hand
+// asks if nothing else is said.
+func DefaultPrompt() probe.Prompt { return builtinPrompt().Prompt }
+
 // builtinEvery is how often the built-in probe runs.
 const builtinEvery = time.Minute
 

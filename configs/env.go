@@ -18,10 +18,34 @@ type OneTarget struct {
 }
 
 // Adhoc builds a configuration of one target and the built-in probe from
-// values of a command line. Its error is Problems.
+// values of a command line. No key is sent that is not named: not even
+// OPENAI_API_KEY to api.openai.com. Its error is Problems whose paths are the
+// flags.
 func Adhoc(t OneTarget, opts Options) (*Config, error) {
 	opts.noPresetKey = true
-	return one(t, opts)
+	cfg, err := one(t, opts)
+	return cfg, renamed(err, map[string]string{
+		"targets[0].base_url": "--base-url", "targets[0].models": "--model", "targets[0].protocol": "--protocol", "targets[0].api_key_env": "--api-key-env",
+	})
+}
+
+// renamed gives the problems of a file that nobody wrote the names of where
+// their values came from.
+func renamed(err error, names map[string]string) error {
+	problems, ok := err.(Problems)
+	if !ok {
+		return err
+	}
+	for i := range problems {
+		p := &problems[i]
+		p.Line = 0
+		for path, name := range names {
+			if strings.HasPrefix(p.Path, path) {
+				p.Path = name
+			}
+		}
+	}
+	return problems
 }
 
 func one(t OneTarget, opts Options) (*Config, error) {
@@ -69,19 +93,5 @@ func FromEnv(lookup func(string) (string, bool)) (*Config, error) {
 	}
 	t := OneTarget{Name: "taotoken", Provider: "taotoken", BaseURL: base, Models: ids, APIKeyEnv: "TAOTOKEN_API_KEY"}
 	cfg, err := one(t, Options{LookupEnv: lookup})
-	problems, ok := err.(Problems)
-	if !ok {
-		return cfg, err
-	}
-	for i := range problems {
-		p := &problems[i]
-		p.Line = 0
-		if strings.HasPrefix(p.Path, "targets[0].models") {
-			p.Path = "TAOTOKEN_MODEL"
-		}
-		if p.Path == "targets[0].base_url" {
-			p.Path = "TAOTOKEN_BASE_URL"
-		}
-	}
-	return nil, problems
+	return cfg, renamed(err, map[string]string{"targets[0].models": "TAOTOKEN_MODEL", "targets[0].base_url": "TAOTOKEN_BASE_URL"})
 }

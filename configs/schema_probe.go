@@ -1,9 +1,10 @@
 package configs
 
 import (
-	"encoding/json"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -100,8 +101,6 @@ func fixedParams(key string) string {
 		return "what is asked comes from the prompt; remove it"
 	case "stream":
 		return "probes always stream; remove it"
-	case "max_tokens", "max_completion_tokens":
-		return "write max_tokens of the prompt; which of the two names goes out is learned"
 	}
 	return ""
 }
@@ -141,12 +140,15 @@ func (n node) json() any {
 		return n.boolean()
 	case "!!int", "!!float":
 		n.show(n.y.Value)
-		plain := strings.ReplaceAll(n.y.Value, "_", "")
-		if json.Valid([]byte(plain)) {
-			return json.Number(plain)
+		if i, err := strconv.ParseInt(n.y.Value, 10, 64); err == nil {
+			return i
 		}
-		n.bad(quote(n.y.Value), "is no JSON number; write plain digits")
-		return nil
+		f, err := strconv.ParseFloat(n.y.Value, 64)
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+			n.bad(quote(n.y.Value), "is no JSON number; write plain digits")
+			return nil
+		}
+		return f
 	}
 	if harmlessWord.MatchString(n.y.Value) {
 		n.show(n.y.Value)

@@ -30,3 +30,22 @@ func EstimateInput(p probe.Prompt) int {
 	}
 	return n
 }
+
+// EstimateOutput is the most tokens an answer to a prompt may have: the bound
+// among its params if there is one, else MaxTokens.
+func EstimateOutput(p probe.Prompt) int {
+	for _, name := range []string{"max_tokens", "max_completion_tokens"} {
+		switch v := p.Params[name].(type) {
+		case int:
+			return v
+		case int64:
+			return int(v)
+		case float64:
+			return int(v)
+		}
+	}
+	if p.MaxTokens > 0 {
+		return p.MaxTokens
+	}
+	return probe.DefaultMaxTokens
+}

@@ -11,7 +11,7 @@ import (
 	"tokprobe/probe/slo"
 )
 
-// Hash is a short digest of the content of a Watch, a Sweep or a Prompt without
+// Hash is a short digest of the content of a Watch or a Sweep without
 // its own Hash field. Equal content has equal hashes over restarts and
 // versions that have the same fields.
 func Hash(v any) string {
@@ -29,13 +29,6 @@ func Hash(v any) string {
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])
-}
-
-// PromptHash names a prompt in reports: text, sizes, params and cache mode, but
-// not its name.
-func PromptHash(p probe.Prompt) string {
-	p.Name = ""
-	return Hash(p)
 }
 
 // RulesHash changes with everything that generated rules depend on: which

@@ -1,0 +1,215 @@
+package roster
+
+import (
+	"time"
+
+	"tokprobe/probe"
+)
+
+// Forecast is what a roster costs on one UTC day, before anything is sent.
+// Input tokens are estimated, output tokens the most that is allowed, minutes
+// the most that the limits allow: real days cost less, never more by much.
+type Forecast struct {
+	Day     time.Time
+	Targets []TargetForecast
+	Probes  []ProbeForecast
+	Sweeps  []SweepForecast
+}
+
+// Load is an amount of work a day.
+type Load struct {
+	Requests                  float64
+	InputTokens, OutputTokens float64
+	Minutes                   float64 // of requests in flight; of a sweep: its longest duration
+	Money                     float64 // 0 without a price
+}
+
+// Tokens is input and output together, as budgets count them.
+func (l Load) Tokens() float64 { return l.InputTokens + l.OutputTokens }
+
+func (l *Load) add(m Load) {
+	l.Requests += m.Requests
+	l.InputTokens += m.InputTokens
+	l.OutputTokens += m.OutputTokens
+	l.Minutes += m.Minutes
+	l.Money += m.Money
+}
+
+// ProbeForecast is the cost of one probe.
+type ProbeForecast struct {
+	ID probe.ID
+	Load
+}
+
+// SweepForecast is the cost of one sweep. On a day without a run Load is 0.
+type SweepForecast struct {
+	Key        SweepKey
+	Runs       int
+	TokensEach float64 // of one run
+	Load
+}
+
+// TargetForecast is the sum over a target against its budget.
+type TargetForecast struct {
+	Target         string
+	Currency       string // empty without a price
+	Probes, Sweeps Load
+	Budget         Budget
+}
+
+// ProbesOver and SweepsOver say that the forecast exceeds the budget.
+func (t TargetForecast) ProbesOver() bool {
+	return t.Budget.ProbeTokensPerDay > 0 && t.Probes.Tokens() > float64(t.Budget.ProbeTokensPerDay)
+}
+
+// SweepsOver is the same for sweeps.
+func (t TargetForecast) SweepsOver() bool {
+	return t.Budget.SweepTokensPerDay > 0 && t.Sweeps.Tokens() > float64(t.Budget.SweepTokensPerDay)
+}
+
+// forecastDay stands for any day where only proportions count.
+var forecastDay = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// ForecastDay forecasts the UTC day that holds t. A probe of an unreadable
+// cron counts as never due; a validated roster has none.
+func ForecastDay(r Roster, t time.Time) Forecast {
+	from := t.UTC().Truncate(24 * time.Hour)
+	f := Forecast{Day: from}
+	targets := byName(r)
+	sums := map[string]*TargetForecast{}
+	for _, t := range r.Targets {
+		sum := &TargetForecast{Target: t.Name, Budget: t.Budget}
+		if t.Price != nil {
+			sum.Currency = t.Price.Currency
+		}
+		sums[t.Name] = sum
+	}
+	for _, w := range r.Watches {
+		p := ProbeForecast{w.ID, watchLoad(w, targets[w.ID.Target].Price, from)}
+		f.Probes = append(f.Probes, p)
+		if sum := sums[w.ID.Target]; sum != nil {
+			sum.Probes.add(p.Load)
+		}
+	}
+	for _, s := range r.Sweeps {
+		p := sweepForecast(s, targets[s.Target].Price, from)
+		f.Sweeps = append(f.Sweeps, p)
+		if sum := sums[s.Target]; sum != nil {
+			sum.Sweeps.add(p.Load)
+		}
+	}
+	for _, t := range r.Targets {
+		f.Targets = append(f.Targets, *sums[t.Name])
+	}
+	return f
+}
+
+func watchLoad(w Watch, price *Price, from time.Time) Load {
+	n := float64(0)
+	switch {
+	case w.Cron != "":
+		if s, err := ParseCron(w.Cron, w.Zone); err == nil {
+			n = float64(FiringsIn(s, from, from.Add(24*time.Hour)))
+		}
+	case w.Every > 0:
+		n = float64(24*time.Hour) / float64(w.Every)
+	}
+	l := Load{
+		Requests:     n,
+		InputTokens:  n * float64(EstimateInput(w.Spec.Prompt)),
+		OutputTokens: n * float64(EstimateOutput(w.Spec.Prompt)),
+		Minutes:      n * (w.Spec.Limits.Connect + w.Spec.Limits.Total).Minutes(),
+	}
+	l.price(price)
+	return l
+}
+
+func (l *Load) price(p *Price) {
+	if p != nil {
+		l.Money = (l.InputTokens*p.Input + l.OutputTokens*p.Output) / 1e6
+	}
+}
+
+func sweepForecast(s Sweep, price *Price, from time.Time) SweepForecast {
+	f := SweepForecast{Key: s.Key()}
+	if sched, err := ParseCron(s.Cron, s.Zone); err == nil {
+		f.Runs = FiringsIn(sched, from, from.Add(24*time.Hour))
+	}
+	one := s.OneRun()
+	f.TokensEach = one.Tokens()
+	n := float64(f.Runs)
+	f.Load = Load{Requests: n * one.Requests, InputTokens: n * one.InputTokens, OutputTokens: n * one.OutputTokens, Minutes: n * one.Minutes}
+	f.Load.price(price)
+	return f
+}
+
+// scenarioSize gives the input (about) and output tokens of T1 to T4.
+func scenarioSize(name string) (in, out int) {
+	switch name {
+	case "T1":
+		return 24, 16
+	case "T3":
+		return 64, 512
+	case "T4":
+		return 64, 2048
+	}
+	return 40, 64
+}
+
+// OneRun forecasts one run: for each level its requests (by rule max(20, 2·N)
+// if the sweep does not say) plus a warm-up of one a stream, at most 8. With a
+// duration a level asks rate × duration, or of N streams as many as answers of
+// 20 ms a token and 0.2 s to the first fit in.
+func (s Sweep) OneRun() Load {
+	in, out := scenarioSize(s.Scenario)
+	if s.Prompt != nil {
+		in, out = EstimateInput(*s.Prompt), EstimateOutput(*s.Prompt)
+	}
+	l := Load{Minutes: s.MaxDuration.Minutes()}
+	for _, load := range s.Ladder {
+		streams := load
+		if s.Mode == "rate" {
+			streams = 1
+		}
+		n := max(20, 2*streams)
+		if s.Requests > 0 {
+			n = float64(s.Requests)
+		}
+		if s.Duration > 0 {
+			n = load * s.Duration.Seconds()
+			if s.Mode != "rate" {
+				n /= 0.2 + 0.02*float64(out)
+			}
+		}
+		l.Requests += n + min(streams, 8)
+	}
+	l.InputTokens, l.OutputTokens = l.Requests*float64(in), l.Requests*float64(out)
+	return l
+}
+
+// Expected is how many probes a watch makes within a window: what an SLO over
+// it has to judge by.
+func Expected(w Watch, window time.Duration) float64 {
+	if gap := w.Gap(); gap > 0 {
+		return float64(window) / float64(gap)
+	}
+	return 0
+}
+
+// Gap is the time between two probes of a watch; of a cron the average over
+// four weeks. 0 is unknown.
+func (w Watch) Gap() time.Duration {
+	if w.Cron == "" {
+		return w.Every
+	}
+	s, err := ParseCron(w.Cron, w.Zone)
+	if err != nil {
+		return 0
+	}
+	const weeks = 28 * 24 * time.Hour
+	n := FiringsIn(s, forecastDay, forecastDay.Add(weeks))
+	if n == 0 {
+		return weeks
+	}
+	return weeks / time.Duration(n)
+}
