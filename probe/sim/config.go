@@ -24,8 +24,8 @@ type Config struct {
 
 	// APIKey is demanded on /v1/… as Bearer or x-api-key; empty demands none.
 	APIKey string
-	// Refuse names top-level parameters that are answered with a 400 which
-	// names them: "max_tokens" (points at max_completion_tokens),
+	// Refuse names top-level parameters that the OpenAI protocols answer with
+	// a 400 which names them: "max_tokens" (points at max_completion_tokens),
 	// "stream_options", "ignore_eos", …
 	Refuse []string
 	// PathPrefix stands before every path: "/api" for /api/v1/models.

@@ -56,8 +56,10 @@ func parseRequest(d *dialect, raw []byte, refuse []string) (request, *apiError) 
 		return request{}, badRequest("model", "model: Field required")
 	}
 	q := request{model: *b.Model, stream: b.Stream, min: b.MinTokens, ignoreEOS: b.IgnoreEOS}
-	if e := refused(raw, refuse); e != nil {
-		return q, e
+	if d.name != "anthropic-messages" {
+		if e := refused(raw, refuse); e != nil {
+			return q, e
+		}
 	}
 	if e := q.readBounds(d, b); e != nil {
 		return q, e
