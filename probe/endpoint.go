@@ -81,6 +81,9 @@ func NewEndpoint(cfg EndpointConfig) (*Endpoint, error) {
 	case base.RawQuery != "" || base.Fragment != "":
 		return nil, errors.New("base URL: holds a query or fragment; write only scheme, host and path")
 	}
+	if base.Path == "" {
+		base.Path = "/" // else JoinPath makes a path without its first slash
+	}
 	e := &Endpoint{cfg: cfg, base: base, fresh: cfg.Transport, kept: cfg.Transport}
 	if cfg.Transport == nil {
 		e.fresh, e.kept = newTransport(cfg, true), newTransport(cfg, false)

@@ -96,6 +96,7 @@ func (x *exchange) run() failure {
 		resp, err = x.send(a, false)
 	}
 	if err != nil {
+		x.r.CertExpiry = certExpiry(nil, err)
 		m := a.line.moments()
 		return x.failed(err, func(err error) failure {
 			if m.t0.IsZero() {
@@ -228,7 +229,7 @@ func (x *exchange) head(resp *http.Response) {
 	x.r.HTTPStatus = resp.StatusCode
 	x.r.HTTPVersion = httpVersion(resp)
 	x.r.RequestID = requestID(resp.Header)
-	x.r.CertExpiry = certExpiry(resp.TLS)
+	x.r.CertExpiry = certExpiry(resp.TLS, nil)
 	x.r.RateLimit, _ = rateLimit(resp.Header, time.Now())
 }
 

@@ -2,6 +2,8 @@ package probe
 
 import (
 	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"math"
 	"net/http"
 	"strconv"
@@ -114,13 +116,19 @@ func bounded(seconds float64) Opt[time.Duration] {
 	return Some(time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second)))
 }
 
-// certExpiry returns the earliest end of validity in the chain the server sent.
-func certExpiry(state *tls.ConnectionState) time.Time {
-	var first time.Time
-	if state == nil {
-		return first
+// certExpiry returns the earliest end of validity in the chain that the server
+// sent, also if it was the reason why there is no session.
+func certExpiry(state *tls.ConnectionState, err error) time.Time {
+	var chain []*x509.Certificate
+	var verify *tls.CertificateVerificationError
+	switch {
+	case state != nil:
+		chain = state.PeerCertificates
+	case errors.As(err, &verify):
+		chain = verify.UnverifiedCertificates
 	}
-	for _, c := range state.PeerCertificates {
+	var first time.Time
+	for _, c := range chain {
 		if first.IsZero() || c.NotAfter.Before(first) {
 			first = c.NotAfter
 		}
