@@ -22,8 +22,9 @@ type Objective struct {
 
 // attain judges every request against the SLO. Unlike the verdicts of probes,
 // every failure is a miss here, refusals (429) included: a server that sheds
-// load would look good otherwise. An answer without the latency asked for (one
-// token has no TPOT) has no verdict on that promise. Latencies are those of the
+// load would look good otherwise. A wrong or short answer is a miss as a whole
+// but has no verdict on latency, which it would flatter; nor has an answer
+// without the latency asked for (one token has no TPOT). Latencies are those of the
 // mode, so in an open loop a backlog counts.
 //
 // 6 good, 2 slow and 2 refused requests in 5 s: attainment 0.6, goodput 1.2/s.
@@ -45,6 +46,7 @@ func (l *Level) attain(r Run) {
 			hits[i] += toInt(verdict && hit)
 			all = all && (hit || !verdict)
 		}
+		all = all && !failed(s, r)
 		counted++
 		good += toInt(all)
 	}
@@ -65,15 +67,19 @@ func (l *Level) attain(r Run) {
 // meets says whether a request is good for one promise, and whether it has a
 // verdict at all.
 func meets(s Sample, o slo.Objective, r Run) (hit, verdict bool) {
-	if !s.OK() && r.SLO.Kinds[s.Outcome] != probe.KindOK {
-		return false, true
-	}
-	if o.SLI == slo.Success {
+	switch {
+	case failed(s, r):
+		return false, o.SLI == slo.Success || s.Outcome.Kind() != probe.KindAnswer
+	case o.SLI == slo.Success:
 		return true, true
 	}
 	d := latencyOf(s, o.SLI, r.Mode)
 	return d.OK && d.V <= o.Below, d.OK
 }
+
+// failed says that a request was not answered as it should be, in the eyes of
+// this SLO.
+func failed(s Sample, r Run) bool { return !s.OK() && r.SLO.Kinds[s.Outcome] != probe.KindOK }
 
 func latencyOf(s Sample, sli slo.SLI, m Mode) probe.Opt[time.Duration] {
 	switch sli {

@@ -80,8 +80,8 @@ func quotaOf(hit []Level, th Thresholds) (WallName, string) {
 		return RPMQuota, fmt.Sprintf("it said %q", requestText)
 	}
 	for _, l := range longLevels(hit, th) { // a stated limit that was just met
-		tokens := near(l.TokensPerMinute, l.Throttle.LimitTokens, th)
-		requests := near(perMinute(l), l.Throttle.LimitRequests, th)
+		tokens := nearLimit(l.TokensPerMinute, l.Throttle.LimitTokens, th)
+		requests := nearLimit(perMinute(l), l.Throttle.LimitRequests, th)
 		switch {
 		case tokens && !requests:
 			return TPMQuota, fmt.Sprintf("x-ratelimit-limit-tokens is %d", l.Throttle.LimitTokens.V)
@@ -105,7 +105,7 @@ func left(remaining, limit probe.Opt[int64]) float64 {
 	return float64(remaining.V) / float64(limit.V)
 }
 
-func near(got probe.Opt[float64], limit probe.Opt[int64], th Thresholds) bool {
+func nearLimit(got probe.Opt[float64], limit probe.Opt[int64], th Thresholds) bool {
 	return got.OK && limit.OK && limit.V > 0 && math.Abs(got.V/float64(limit.V)-1) <= th.Plateau
 }
 
