@@ -19,10 +19,6 @@ import (
 
 // Config of an Exporter; the zero value works.
 type Config struct {
-	// Interval returns the longest time between two ticks of a watch on a
-	// cron schedule; nil leaves tokprobe_probe_interval_seconds of such
-	// watches absent.
-	Interval func(roster.Watch) (time.Duration, bool)
 	// NoRuntime leaves out what describes this process and its build:
 	// go_*, process_*, tokprobe_build_info.
 	NoRuntime bool
@@ -33,7 +29,6 @@ type Config struct {
 // straight into the page; the little that describes targets, sweeps and the
 // daemon is in an ordinary registry.
 type Exporter struct {
-	config   Config
 	registry *prometheus.Registry
 	daemon   *daemonMetrics
 
@@ -46,7 +41,6 @@ type Exporter struct {
 // New returns an exporter that watches nothing yet.
 func New(config Config) *Exporter {
 	e := &Exporter{
-		config:   config,
 		registry: prometheus.NewRegistry(),
 		states:   map[probe.ID]*state{},
 		labeller: newLabeller(),
@@ -84,7 +78,7 @@ func (e *Exporter) Apply(r roster.Roster) {
 			s = newState(w.ID, l, now)
 		}
 		s.apply(w, targets[w.ID.Target], l)
-		s.setEvery(e.every(w))
+		s.setEvery(every(w))
 		states[w.ID] = s
 		order = append(order, s)
 	}
@@ -97,16 +91,34 @@ func compareID(a, b probe.ID) int {
 	return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Probe, b.Probe))
 }
 
-func (e *Exporter) every(w roster.Watch) probe.Opt[time.Duration] {
+// every returns the longest time between two ticks: what an alert on a stale
+// probe has to wait for.
+func every(w roster.Watch) probe.Opt[time.Duration] {
 	if w.Every > 0 {
 		return probe.Some(w.Every)
 	}
-	if e.config.Interval != nil {
-		if d, ok := e.config.Interval(w); ok {
-			return probe.Some(d)
-		}
+	schedule, err := roster.ParseCron(w.Cron, w.Zone)
+	if err != nil {
+		return probe.Opt[time.Duration]{}
 	}
-	return probe.Opt[time.Duration]{}
+	return probe.Some(longestGap(schedule))
+}
+
+// longestGap looks at a year from a fixed start, at most 2,000 firings. For
+// "0 9-17 * * 1-5" it is 64 h, from Friday 17:00 to Monday 9:00.
+func longestGap(s roster.Schedule) time.Duration {
+	longest := time.Duration(0)
+	last := s.Next(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
+	end := last.AddDate(1, 0, 0)
+	for range 2000 {
+		next := s.Next(last)
+		if next.IsZero() || last.After(end) {
+			break
+		}
+		longest = max(longest, next.Sub(last))
+		last = next
+	}
+	return longest
 }
 
 // Record implements probe.Recorder. A tick of a probe that is no longer
