@@ -94,6 +94,9 @@ func (x *exchange) accept(r *http.Request, raw []byte) *apiError {
 // admit plans the answer and passes quota and queue.
 func (x *exchange) admit() *apiError {
 	x.plan = x.model.plan(x.req, x.rec.PromptTokens, x.s.cfg.Seed^x.n)
+	if x.d.name == "openai-completions" && !x.plan.hidden {
+		x.plan.reasoning = 0 // it has no place for thoughts: they are text
+	}
 	h, e := x.model.quota.take(x.req.model, x.rec.PromptTokens+x.plan.total, x.rec.Arrival)
 	if e != nil {
 		return e

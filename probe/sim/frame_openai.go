@@ -8,7 +8,7 @@ type openAIFramer struct {
 	head
 	role     string // first event; empty sends none
 	text     string // event up to the text
-	thinking string // event up to the thought; same as text where there is no such field
+	thinking string // event up to the thought; completions have none
 	after    string // from the end of the text to the end of choices
 	finish   string // event with %s for the finish reason, up to the end of choices
 	bare     string // event with empty choices
@@ -47,15 +47,14 @@ func newChatFramer(h head) framer {
 func newCompletionsFramer(h head) framer {
 	start := fmt.Sprintf(`data: {"id":"cmpl-%s","object":"text_completion","created":%d,"model":%s,"choices":[`, h.id, h.created, quote(h.model))
 	return &openAIFramer{
-		head:     h,
-		text:     start + `{"index":0,"text":"`,
-		thinking: start + `{"index":0,"text":"`,
-		after:    `","logprobs":null,"finish_reason":null}]`,
-		finish:   start + `{"index":0,"text":"","logprobs":null,"finish_reason":"%s"}]`,
-		bare:     start + `]`,
-		object:   fmt.Sprintf(`{"id":"cmpl-%s","object":"text_completion","created":%d,"model":%s,"choices":[`, h.id, h.created, quote(h.model)),
-		message: func(text, thinking []byte, finish string) string {
-			return fmt.Sprintf(`{"index":0,"text":%s,"logprobs":null,"finish_reason":"%s"}`, quote(string(thinking)+string(text)), finish)
+		head:   h,
+		text:   start + `{"index":0,"text":"`,
+		after:  `","logprobs":null,"finish_reason":null}]`,
+		finish: start + `{"index":0,"text":"","logprobs":null,"finish_reason":"%s"}]`,
+		bare:   start + `]`,
+		object: fmt.Sprintf(`{"id":"cmpl-%s","object":"text_completion","created":%d,"model":%s,"choices":[`, h.id, h.created, quote(h.model)),
+		message: func(text, _ []byte, finish string) string {
+			return fmt.Sprintf(`{"index":0,"text":%s,"logprobs":null,"finish_reason":"%s"}`, quote(string(text)), finish)
 		},
 	}
 }

@@ -116,45 +116,39 @@ func TestCloseIsPrompt(t *testing.T) {
 	}
 }
 
-// pipes is a listener whose connections are net.Pipes.
-type pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-}
-
-func (p pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	}
-}
-func (p pipes) Close() error   { close(p.done); return nil }
-func (p pipes) Addr() net.Addr { return memoryAddr("pipe") }
-
-// TestPipesInABubble: net/http over net.Pipe keeps the virtual times, too.
-func TestPipesInABubble(t *testing.T) {
+// TestDialInABubble: net/http over in-memory connections keeps the virtual
+// times and real keep-alive, too.
+func TestDialInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Config{Engine: Truth()})
-		p := pipes{make(chan net.Conn), make(chan struct{})}
-		served := make(chan error, 1)
-		go func() { served <- s.Serve(t.Context(), p) }()
-		tr := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-			client, server := net.Pipe()
-			p.conns <- server
-			return client, nil
+		dials := 0
+		tr := &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			dials++
+			return s.DialContext(ctx, network, addr)
 		}}
-		g := ask(t, tr, chatPath, chat("sim-fast", 3))
-		if len(g.arrived) != 7 || g.arrived[1] != 200*ms || g.arrived[3] != 240*ms {
-			t.Errorf("events after %v", g.arrived)
+		for range 2 {
+			g := ask(t, tr, chatPath, chat("sim-fast", 3))
+			if len(g.arrived) != 7 || g.arrived[1] != 200*ms || g.arrived[3] != 240*ms {
+				t.Errorf("events after %v", g.arrived)
+			}
+		}
+		s.SetFaults(Faults{Cut: "truncate", CutRate: 1, CutAfterTokens: 2})
+		if g := ask(t, tr, chatPath, chat("sim-fast", 3)); !errors.Is(g.err, io.ErrUnexpectedEOF) || dials != 1 {
+			t.Errorf("cut: %v; %d connections, want 1", g.err, dials)
+		}
+		s.Close()
+		if _, err := tr.RoundTrip(must(http.NewRequest("GET", "http://sim/health", http.NoBody))); !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("closed: %v, want connection refused", err)
 		}
 		tr.CloseIdleConnections()
-		s.Close()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
 	})
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // TestTransportTrace: the trace of a request in memory fires as over a socket,

@@ -27,6 +27,7 @@ type Server struct {
 	closed   bool
 	handlers sync.WaitGroup
 	servers  map[*http.Server]struct{}
+	pipes    *pipeListener // of DialContext; nil before its first call
 }
 
 // model is one served model.

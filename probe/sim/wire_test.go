@@ -109,9 +109,6 @@ func checkDecoded(t *testing.T, got decoded, s *Server, protocol string) {
 		t.Errorf("%d tokens recorded of %d planned", r.Tokens, plan.total)
 	}
 	text, thinking := string(words(nil, plan.offset, r.Tokens-said, r.Tokens)), string(words(nil, plan.offset, 0, thought))
-	if protocol == "openai-completions" {
-		text, thinking = thinking+text, ""
-	}
 	if got.text != text || got.thinking != thinking {
 		t.Errorf("text %q and %q, want %q and %q", got.text, got.thinking, text, thinking)
 	}
