@@ -63,10 +63,14 @@ func (x *exchange) lag(m moments) {
 
 // facts are what a hint may mention.
 func (x *exchange) facts() hintFacts {
-	return hintFacts{
+	f := hintFacts{
 		result: &x.r, limit: x.limit, key: x.creds.state, keySource: x.e.cfg.KeySource,
 		host: x.e.base.Host,
 	}
+	if x.r.Outcome == NotFound {
+		f.nearest = x.e.nearest(x.parent, x.spec.Model)
+	}
+	return f
 }
 
 // refusal says in one line what a response that is not 2xx said.

@@ -55,6 +55,7 @@ type Endpoint struct {
 	// fresh opens a connection for every request, kept reuses them.
 	fresh, kept http.RoundTripper
 	learn       learnedStore
+	listed      atomic.Pointer[modelList]
 
 	lastConnect atomic.Int64 // nanoseconds the latest TCP connect took; 0: none yet
 	inFlight    atomic.Int64

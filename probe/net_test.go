@@ -404,3 +404,99 @@ func TestAnswerHeaders(t *testing.T) {
 		t.Errorf("request id of %d runes: %q", n, r.RequestID)
 	}
 }
+
+// TestAbortedStream: a server that gives up in the middle of an answer cuts
+// the body short over HTTP/1.1 and resets the stream over HTTP/2.
+func TestAbortedStream(t *testing.T) {
+	for _, c := range []struct {
+		http2   bool
+		outcome probe.Outcome
+		version string
+	}{{false, probe.Truncated, "1.1"}, {true, probe.Reset, "2"}} {
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			stream(w, tok("a"))
+			panic(http.ErrAbortHandler)
+		}))
+		server.EnableHTTP2 = true
+		server.StartTLS()
+		defer server.Close()
+		pool := x509.NewCertPool()
+		pool.AddCert(server.Certificate())
+		r := endpoint(t, probe.EndpointConfig{BaseURL: server.URL, HTTP2: c.http2, TLS: &tls.Config{RootCAs: pool}}).Probe(t.Context(), spec())
+		if r.Outcome != c.outcome || r.HTTPVersion != c.version || r.Chunks != 1 {
+			t.Errorf("%s over %s with %d tokens: %s; want %s over %s", r.Outcome, r.HTTPVersion, r.Chunks, r.Err, c.outcome, c.version)
+		}
+	}
+}
+
+// TestUnknownModel: the hint names what the endpoint lists, and the list is
+// asked for once.
+func TestUnknownModel(t *testing.T) {
+	var lists atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/models" {
+			lists.Add(1)
+			io.WriteString(w, `{"data":[{"id":"far-away"},{"id":"M-1"}]}`)
+			return
+		}
+		w.WriteHeader(400)
+		io.WriteString(w, `{"error":{"message":"no","code":"model_not_found"}}`)
+	}))
+	defer server.Close()
+	e := endpoint(t, probe.EndpointConfig{BaseURL: server.URL})
+	s := spec()
+	s.Model = "m1"
+	for range 2 {
+		r := e.Probe(t.Context(), s)
+		if want := `no model "m1"; nearest that the endpoint lists: M-1, far-away`; r.Outcome != probe.NotFound || r.Hint != want {
+			t.Errorf("%s, hint %q, want %q", r.Outcome, r.Hint, want)
+		}
+	}
+	if lists.Load() != 1 {
+		t.Errorf("%d lists were asked for", lists.Load())
+	}
+}
+
+// TestAside holds what is asked beside the completions.
+func TestAside(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("Authorization")
+		switch {
+		case r.URL.Path == "/health":
+			w.WriteHeader(503)
+			io.WriteString(w, key)
+		case key != "Bearer sk-right":
+			w.WriteHeader(401)
+			fmt.Fprintf(w, `{"error":"wrong key %s"}`, strings.TrimPrefix(key, "Bearer "))
+		case r.URL.Path == "/base/v1/models":
+			io.WriteString(w, `{"data":[{"id":"a"}]}`)
+		}
+	}))
+	defer server.Close()
+	with := func(key string) *probe.Endpoint {
+		return endpoint(t, probe.EndpointConfig{BaseURL: server.URL + "/base", Key: func(context.Context) (string, error) { return key, nil }})
+	}
+	if ids, err := with("sk-right").Models(t.Context()); err != nil || len(ids) != 1 || ids[0] != "a" {
+		t.Errorf("models %q, %v", ids, err)
+	}
+	_, err := with("sk-wrong").Models(t.Context())
+	var status *probe.StatusError
+	if !errors.As(err, &status) || status.Code != 401 || err.Error() != "status 401 Unauthorized: wrong key <secret>" {
+		t.Errorf("models with a wrong key: %v", err)
+	}
+	if code, err := with("sk-right").Health(t.Context(), server.URL+"/health"); code != 503 || err != nil {
+		t.Errorf("health %d, %v", code, err)
+	}
+	if code, err := with("").Health(t.Context(), "http://"+closedPort(t)); code != 0 || err == nil {
+		t.Errorf("health of nothing: %d, %v", code, err)
+	}
+	e := with("sk-wrong")
+	if err := e.Open(t.Context()); err != nil {
+		t.Errorf("any status opens a connection: %v", err)
+	}
+	s := spec()
+	s.Reuse = true
+	if r := e.Probe(t.Context(), s); !r.Reused {
+		t.Error("the opened connection was not used")
+	}
+}
