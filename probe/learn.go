@@ -1,16 +1,9 @@
 package probe
 
 import (
-	"errors"
-	"fmt"
-	"maps"
 	"regexp"
-	"slices"
-	"strings"
 	"sync"
 	"time"
-
-	"tokprobe/probe/wire"
 )
 
 // relearnAfter is the least time between two calibrations for the same reason:
@@ -37,8 +30,8 @@ type learned struct {
 	relearned  time.Time // last calibration because of relearn
 
 	sizes   map[sizeKey]*sizes
-	prompts map[string]int64 // prompt → prompt_tokens last reported
-	busy    chan struct{}    // closed when the running calibration ends
+	prompts map[promptKey]int64 // prompt_tokens last reported
+	busy    chan struct{}       // closed when the running calibration ends
 }
 
 // sizeKey parts the fits of prompt sizes: the dialect's template and the nonce
@@ -46,6 +39,12 @@ type learned struct {
 type sizeKey struct {
 	protocol string
 	cache    CacheMode
+}
+
+// promptKey names one text that was sent, but for its nonce.
+type promptKey struct {
+	protocol, hash string
+	words          int // of a generated prompt
 }
 
 // sizes is what is known about generated prompts of one sizeKey.
@@ -57,18 +56,6 @@ type sizes struct {
 	unreported bool              // the endpoint reports no prompt_tokens
 }
 
-// params is a set of the parameters that some endpoints refuse.
-type params uint8
-
-const (
-	paramBound params = 1 << iota // max_tokens; in the refused set: use max_completion_tokens
-	paramStreamOptions
-	paramIgnoreEOS
-	paramMinTokens
-)
-
-func (p params) has(q params) bool { return p&q != 0 }
-
 // model returns what is known about a model. The caller holds mu.
 func (s *learnedStore) model(name string) *learned {
 	l := s.models[name]
@@ -76,7 +63,7 @@ func (s *learnedStore) model(name string) *learned {
 		if s.models == nil {
 			s.models = map[string]*learned{}
 		}
-		l = &learned{sizes: map[sizeKey]*sizes{}, prompts: map[string]int64{}}
+		l = &learned{sizes: map[sizeKey]*sizes{}, prompts: map[promptKey]int64{}}
 		s.models[name] = l
 	}
 	return l
@@ -119,53 +106,6 @@ type trial struct {
 	words   int // of a generated prompt
 }
 
-// exactLength says which parameters ask for exactly the bound's number of
-// tokens, of those not refused. None are sent to servers that were not made
-// for it, nor where the answer is expected to end by itself.
-func (s Spec) exactLength(vendor string, refused params) params {
-	wanted := s.Prompt.ForceLength || vendor == "vllm" && s.Prompt.Expect.FinishReason == ""
-	if !wanted || s.protocol() == protocolAnthropic {
-		return 0
-	}
-	return (paramIgnoreEOS | paramMinTokens) &^ refused
-}
-
-// request turns a spec into what is sent, with the learned parameters.
-func (s *learnedStore) request(vendor string, spec Spec) (wire.Request, error) {
-	refused, words := s.inForce(spec)
-	p := spec.Prompt
-	messages := p.Messages
-	if p.InputTokens > 0 {
-		text := generate(uint64(p.InputTokens), words) + generatedTail
-		messages = []wire.Message{{Role: "user", Content: text}}
-	}
-	if len(messages) == 0 {
-		return wire.Request{}, errors.New("the prompt is empty: give it a text, messages or input_tokens")
-	}
-	switch p.cache() {
-	case CacheBust:
-		messages = busted(messages)
-	case CacheWarm:
-	default:
-		return wire.Request{}, fmt.Errorf("cache mode %q is not known: write bust or warm", p.Cache)
-	}
-	req := wire.Request{Model: spec.Model, Messages: messages, Params: p.Params}
-	bound, fromParams := p.bound()
-	if !fromParams {
-		req.MaxTokens = bound
-	}
-	if spec.protocol() == protocolChat && refused.has(paramBound) {
-		req.MaxTokensField = "max_completion_tokens"
-	}
-	req.NoStreamOptions = refused.has(paramStreamOptions)
-	exact := spec.exactLength(vendor, refused)
-	req.IgnoreEOS = exact.has(paramIgnoreEOS)
-	if exact.has(paramMinTokens) {
-		req.MinTokens = bound
-	}
-	return req, nil
-}
-
 // inForce returns the refused parameters and the size of a generated prompt.
 func (s *learnedStore) inForce(spec Spec) (params, int) {
 	if spec.trial != nil {
@@ -179,139 +119,4 @@ func (s *learnedStore) inForce(spec Spec) (params, int) {
 		words = l.size(spec.sizeKey()).wordsFor(n)
 	}
 	return l.refused, words
-}
-
-// noteBadRequest remembers that a parameter we send was named in a refusal, so
-// that the next Calibrate looks into it. body is nil where there was none.
-func (s *learnedStore) noteBadRequest(model string, body *wire.ErrorObject) {
-	named := refusedBy(body)
-	if named == 0 {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.model(model)
-	l.relearn = true
-	l.named |= named
-}
-
-// paramNames maps what a refusal may name to what we can do about it.
-var paramNames = []struct {
-	name  string
-	param params
-}{
-	{"max_tokens", paramBound},
-	{"max_completion_tokens", paramBound},
-	{"stream_options", paramStreamOptions},
-	{"ignore_eos", paramIgnoreEOS},
-	{"min_tokens", paramMinTokens},
-}
-
-// refusedBy reads which of our parameters an error is about: the error's own
-// param member if it names one, else every name in its text. A wrong guess
-// costs one request of a calibration, since only what an accepted request
-// confirms is kept.
-func refusedBy(body *wire.ErrorObject) params {
-	if body == nil {
-		return 0
-	}
-	if named := namedIn(body.Param); named != 0 {
-		return named
-	}
-	return namedIn(body.Message)
-}
-
-func namedIn(text string) params {
-	var named params
-	words := strings.FieldsFunc(text, func(r rune) bool {
-		return r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	})
-	for _, n := range paramNames {
-		if slices.Contains(words, n.name) {
-			named |= n.param
-		}
-	}
-	return named
-}
-
-// maxPrompts bounds the memory for prompt_tokens: a data set of a sweep may
-// hold more prompts than are worth remembering.
-const maxPrompts = 256
-
-// notePrompt compares the reported size of the prompt with what it should be
-// and was, and warns in r where it differs. r is an answer of outcome ok.
-func (s *learnedStore) notePrompt(spec Spec, r *Result) {
-	prompt, ok := r.PromptTokens.Get()
-	busted := spec.Prompt.cache() == CacheBust
-	if ok && busted {
-		noteCached(prompt, r)
-	}
-	if spec.trial != nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.model(spec.Model)
-	key := spec.protocol() + " " + spec.Prompt.Hash()
-	if n := spec.Prompt.InputTokens; n > 0 {
-		z := l.size(spec.sizeKey())
-		words := z.wordsFor(n)
-		key = fmt.Sprint(key, " ", words)
-		z.noteSize(n, words, r)
-	}
-	if !ok || !busted {
-		return
-	}
-	if last, seen := l.prompts[key]; seen && last != prompt {
-		r.Warnings = append(r.Warnings, fmt.Sprintf(
-			"prompt_tokens went from %d to %d for the same prompt: its tokenizer, template or gateway changed", last, prompt))
-	}
-	if len(l.prompts) >= maxPrompts {
-		clear(l.prompts)
-	}
-	l.prompts[key] = prompt
-}
-
-func noteCached(prompt int64, r *Result) {
-	cached, ok := r.CachedTokens.Get()
-	if !ok || cached*10 <= prompt {
-		return
-	}
-	r.CacheSuspect = true
-	r.Warnings = append(r.Warnings, fmt.Sprintf(
-		"%d of %d prompt tokens came from a cache although the prompt was new: TTFT flatters", cached, prompt))
-}
-
-// noteSize sets the size of a generated prompt right once, by what a real probe
-// reports; a later difference is only warned about, since a prompt that changes
-// from probe to probe cannot be compared.
-func (z *sizes) noteSize(n, words int, r *Result) {
-	prompt, ok := r.PromptTokens.Get()
-	if !ok {
-		r.Warnings = append(r.Warnings, fmt.Sprintf(
-			"the size of the prompt is a guess: the endpoint reports no prompt_tokens to calibrate %d against", n))
-		return
-	}
-	if abs(int(prompt)-n) <= tolerance(n) {
-		return
-	}
-	r.Warnings = append(r.Warnings, fmt.Sprintf("the prompt has %d tokens, not the %d asked for", prompt, n))
-	if !z.corrected[n] {
-		z.corrected[n] = true
-		z.add(sizePoint{words, int(prompt)})
-		z.solved[n] = z.words(n)
-	}
-}
-
-// withBound returns the params with their own output bound, if they have one,
-// set to n.
-func withBound(p map[string]any, n int) map[string]any {
-	small := maps.Clone(p)
-	for _, name := range boundNames {
-		if _, ok := small[name]; ok {
-			small[name] = n
-		}
-	}
-	delete(small, "min_tokens")
-	return small
 }
