@@ -1,4 +1,91 @@
-// Command tokprobe watches LLM endpoints from the outside.
+// Command tokprobe watches LLM endpoints from the outside: it sends streaming
+// probes on a schedule, measures what a user feels and serves it on /metrics.
 package main
 
-func main() {}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kingpin/v2"
+)
+
+// Exit statuses of every command.
+const (
+	exitOK    = 0
+	exitFail  = 1 // the thing asked about is not good: a probe failed, a config is wrong
+	exitUsage = 2 // the command line is wrong
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], console{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv})
+	stop()
+	os.Exit(code)
+}
+
+// console is everything of the outside world that a command talks to.
+type console struct {
+	in       io.Reader
+	out, err io.Writer
+	env      func(string) (string, bool)
+}
+
+// command is one verb: its flags are bound when it is built, run does the work.
+type command struct {
+	clause *kingpin.CmdClause
+	run    func(context.Context, console) int
+}
+
+// run parses args and runs the command they name. It never exits the process.
+func run(ctx context.Context, args []string, c console) int {
+	app := kingpin.New("tokprobe", "Watches LLM endpoints from the outside: TTFT, TPOT, E2E, tokens and errors of real streams.")
+	app.HelpFlag.Short('h')
+	app.UsageWriter(c.out).ErrorWriter(c.err)
+	exited := false
+	app.Terminate(func(int) { exited = true })
+	app.Version(versionText())
+	app.VersionFlag.Short('V')
+
+	commands := []command{
+		serveCommand(app),
+		probeCommand(app),
+		checkCommand(app),
+		simCommand(app),
+	}
+	name, err := app.Parse(args)
+	if exited { // --help or --version has printed what was asked for
+		return exitOK
+	}
+	if err != nil {
+		fmt.Fprintf(c.err, "tokprobe: %v\nTry 'tokprobe --help'.\n", err)
+		return exitUsage
+	}
+	for _, cmd := range commands {
+		if cmd.clause.FullCommand() == name {
+			return cmd.run(ctx, c)
+		}
+	}
+	return exitUsage
+}
+
+// usageError is a mistake in the command line that parsing cannot see.
+type usageError struct{ msg string }
+
+func (e usageError) Error() string { return e.msg }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
+
+// fail prints err the one way every command does and returns its exit status.
+func fail(c console, err error) int {
+	fmt.Fprintf(c.err, "tokprobe: %v\n", err)
+	var usage usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFail
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	"tokprobe/configs"
+)
+
+// The flag values of this file name their flag in every error: kingpin itself
+// reports a bad number as "strconv.ParseFloat: …" and leaves the reader to
+// guess which of a dozen flags was meant.
+
+// flagger is what both the application and a command can do.
+type flagger interface {
+	Flag(name, help string) *kingpin.FlagClause
+}
+
+type flagValue struct {
+	name string
+	set  func(string) error
+	text func() string
+	want string // "a duration such as 500ms, 30s or 2m"
+	many bool
+}
+
+// Set implements kingpin.Value.
+func (v *flagValue) Set(s string) error {
+	if err := v.set(s); err != nil {
+		return fmt.Errorf("--%s: %q is not %s", v.name, s, v.want)
+	}
+	return nil
+}
+
+// String implements kingpin.Value.
+func (v *flagValue) String() string { return v.text() }
+
+// IsCumulative lets a flag be given several times.
+func (v *flagValue) IsCumulative() bool { return v.many }
+
+// durationFlag takes Go's syntax plus d and w, more than zero.
+func durationFlag(f flagger, name, help string, def time.Duration) *time.Duration {
+	d := def
+	f.Flag(name, help).PlaceHolder("D").SetValue(&flagValue{
+		name: name, want: "a duration above zero such as 500ms, 30s or 2m",
+		set: func(s string) error {
+			v, err := configs.ParseDuration(s)
+			if err == nil && v <= 0 {
+				err = strconv.ErrRange
+			}
+			d = v
+			return err
+		},
+		text: func() string {
+			if d == 0 {
+				return ""
+			}
+			return d.String()
+		},
+	})
+	return &d
+}
+
+// countFlag takes a whole number of at least min.
+func countFlag(f flagger, name, help string, def, min int) *int {
+	n := def
+	f.Flag(name, help).PlaceHolder("N").SetValue(&flagValue{
+		name: name, want: fmt.Sprintf("a whole number of at least %d", min),
+		set: func(s string) error {
+			v, err := strconv.Atoi(s)
+			if err == nil && v < min {
+				err = strconv.ErrRange
+			}
+			n = v
+			return err
+		},
+		text: func() string {
+			if n == 0 {
+				return ""
+			}
+			return strconv.Itoa(n)
+		},
+	})
+	return &n
+}
+
+// numbersFlag takes a list such as 1,4,8, each above zero.
+func numbersFlag(f flagger, name, help string) *[]float64 {
+	var list []float64
+	f.Flag(name, help).PlaceHolder("N,N,…").SetValue(&flagValue{
+		name: name, want: "a list of numbers above zero such as 1,4,8",
+		set: func(s string) error {
+			list = nil
+			for part := range strings.SplitSeq(s, ",") {
+				v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+				if err != nil {
+					return err
+				}
+				if !(v > 0) || v > 1e9 {
+					return strconv.ErrRange
+				}
+				list = append(list, v)
+			}
+			return nil
+		},
+		text: func() string { return "" },
+	})
+	return &list
+}

@@ -1,0 +1,8 @@
+package main
+
+import "github.com/prometheus/common/version"
+
+// versionText is what --version prints. Version, revision and build date are
+// set by the linker (see the Dockerfile); a plain `go build` reports the
+// revision that the toolchain stamped.
+func versionText() string { return version.Print("tokprobe") }
