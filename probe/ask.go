@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,14 +16,18 @@ import (
 // maxAside bounds the body of an answer that is no completion.
 const maxAside = 4 << 20
 
-// StatusError is an answer that is not 2xx to something asked beside the
-// completions.
+// StatusError is an answer that is not 2xx, or is a web page, to something
+// asked beside the completions.
 type StatusError struct {
 	Code int
 	Text string // what the body said, one line; may be empty
+	HTML bool   // the body is a web page, whatever the status says
 }
 
 func (e *StatusError) Error() string {
+	if e.HTML {
+		return fmt.Sprintf("status %d with a web page instead of an API's answer", e.Code)
+	}
 	if e.Text == "" {
 		return fmt.Sprintf("status %d %s", e.Code, http.StatusText(e.Code))
 	}
@@ -52,12 +57,14 @@ func (e *Endpoint) get(ctx context.Context, path string, reuse bool) ([]byte, er
 	switch {
 	case err != nil:
 		return nil, x.creds.cleaned(err)
+	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n\xef\xbb\xbf"), []byte("<")):
+		return nil, &StatusError{Code: status, HTML: true}
 	case status < 200 || status > 299:
 		text := ""
 		if object, ok := wire.ParseErrorBody(body); ok {
 			text = x.creds.redact.line(object.Message)
 		}
-		return nil, &StatusError{status, text}
+		return nil, &StatusError{Code: status, Text: text}
 	}
 	return body, nil
 }

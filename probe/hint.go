@@ -57,6 +57,11 @@ func hint(f hintFacts) string {
 	return ""
 }
 
+// Advice is the hint of an outcome by itself, for a table of all of them.
+func Advice(o Outcome) string {
+	return hint(hintFacts{result: &Result{Outcome: o}, host: "the host"})
+}
+
 func fixed(s string) func(hintFacts) string { return func(hintFacts) string { return s } }
 
 func host(f hintFacts) string { return f.host }

@@ -120,3 +120,12 @@ func (s *learnedStore) inForce(spec Spec) (params, int) {
 	}
 	return l.refused, words
 }
+
+// Refused tells whether the endpoint has named one of our parameters in a
+// refusal of this model since the last calibration, so that Calibrate would
+// look into it.
+func (e *Endpoint) Refused(model string) bool {
+	e.learn.mu.Lock()
+	defer e.learn.mu.Unlock()
+	return e.learn.model(model).relearn
+}

@@ -90,7 +90,7 @@ func probeOnce(ctx context.Context, e *probe.Endpoint, spec probe.Spec, first bo
 		e.Calibrate(ctx, spec)
 	}
 	r := e.Probe(ctx, spec)
-	if !first || r.Outcome != probe.BadRequest || r.Cut || !e.Unlearned(spec.Model) {
+	if !first || r.Outcome != probe.BadRequest || r.Cut || !e.Refused(spec.Model) {
 		return r
 	}
 	if cal := e.Calibrate(ctx, spec); cal.Err != nil || cal.Requests == 0 {

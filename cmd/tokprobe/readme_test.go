@@ -53,7 +53,7 @@ func outcomeTable() string {
 		probe.KindAnswer: "bad for `success` only", probe.KindOurs: "excluded",
 	}
 	for _, o := range probe.Outcomes() {
-		fmt.Fprintf(&b, "| %s | %s | `%s` | %s |\n", o.Kind(), inSLO[o.Kind()], o, strings.ReplaceAll(adviceFor(o), "|", `\|`))
+		fmt.Fprintf(&b, "| %s | %s | `%s` | %s |\n", o.Kind(), inSLO[o.Kind()], o, strings.ReplaceAll(probe.Advice(o), "|", `\|`))
 	}
 	return b.String()
 }

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
-
-	"gopkg.in/yaml.v3"
 
 	"tokprobe/configs"
 	"tokprobe/probe"
@@ -69,14 +69,13 @@ func (t *targetFlags) choose(c console) (choice, error) {
 		Protocol: ch.target.Protocol,
 		Limits:   probe.HandLimits(),
 	}
+	if err := t.knownProtocol(); err != nil {
+		return choice{}, err
+	}
 	if t.protocol != "" {
-		if _, ok := wire.Lookup(t.protocol); !ok {
-			return choice{}, usagef("--protocol: %q is not one of %s", t.protocol, strings.Join(wire.Names(), ", "))
-		}
 		ch.spec.Protocol = t.protocol
 	}
-	t.pickPrompt(&ch, r)
-	return ch, nil
+	return ch, t.pickPrompt(&ch, r)
 }
 
 func (t *targetFlags) config(c console) (*configs.Config, error) {
@@ -98,35 +97,41 @@ func (t *targetFlags) config(c console) (*configs.Config, error) {
 	return cfg, nil
 }
 
-// adHoc writes the flags as a configuration and loads it, so that one set of
-// checks and messages serves both. The paths in the messages become flags.
+// adHoc loads the flags as a configuration, so that one set of checks serves
+// both. The paths in its messages become flags.
 func (t *targetFlags) adHoc(opts configs.Options) (*configs.Config, error) {
 	if t.model == "" {
-		return nil, usagef("--base-url needs --model M: the model id as the endpoint spells it ('tokprobe check --online --base-url URL' lists them)")
+		return nil, usagef("--base-url needs --model M: the model id as the endpoint spells it (GET /v1/models lists them)")
 	}
-	provider := "openai"
-	if t.protocol == "anthropic-messages" {
-		provider = "anthropic"
-	}
-	target := map[string]any{"name": hostName(t.baseURL), "provider": provider, "base_url": t.baseURL, "models": []string{t.model}}
-	if t.key != "" {
-		target["api_key_env"] = t.key
-	}
-	doc, err := yaml.Marshal(map[string]any{"targets": []any{target}})
-	if err != nil {
+	if err := t.knownProtocol(); err != nil {
 		return nil, err
 	}
-	cfg, err := configs.Parse(doc, opts)
+	cfg, err := configs.Adhoc(configs.OneTarget{
+		Name: hostName(t.baseURL), BaseURL: t.baseURL, Models: []string{t.model}, Protocol: t.protocol, APIKeyEnv: t.key,
+	}, opts)
 	if err == nil {
 		return cfg, nil
 	}
-	text := err.Error()
-	for path, flag := range map[string]string{
-		"targets[0].base_url": "--base-url", "targets[0].models[0]": "--model", "targets[0].models": "--model", "targets[0].api_key_env": "--api-key-env",
-	} {
-		text = strings.ReplaceAll(text, path, flag)
+	var problems configs.Problems
+	if !errors.As(err, &problems) {
+		return nil, err
 	}
-	return nil, usagef("%s", text)
+	flags := map[string]string{"targets[0].base_url": "--base-url", "targets[0].models[0]": "--model", "targets[0].models": "--model", "targets[0].api_key_env": "--api-key-env"}
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		if flag, ok := flags[p.Path]; ok {
+			p.Path, p.Line = flag, 0
+		}
+		lines[i] = p.Error()
+	}
+	return nil, usagef("%s", strings.Join(lines, "\n"))
+}
+
+func (t *targetFlags) knownProtocol() error {
+	if _, ok := wire.Lookup(t.protocol); t.protocol != "" && !ok {
+		return usagef("--protocol: %q is not one of %s", t.protocol, strings.Join(wire.Names(), ", "))
+	}
+	return nil
 }
 
 func (t *targetFlags) pickTarget(ch *choice, r roster.Roster) error {
@@ -158,17 +163,26 @@ func (t *targetFlags) pickModel(ch *choice) (string, error) {
 	return ch.target.Models[0], nil
 }
 
-func (t *targetFlags) pickPrompt(ch *choice, r roster.Roster) {
-	ch.spec.Prompt = configs.DefaultPrompt()
-	if p, ok := ch.config.Prompt(t.prompt); ok {
-		ch.spec.Prompt = p
-	} else if t.prompt != "" {
-		ch.spec.Prompt.Name = "by-hand"
-		ch.spec.Prompt.Messages = []wire.Message{{Role: "user", Content: t.prompt}}
+// pickPrompt takes the named prompt, else the text, else what the daemon would
+// ask this target.
+func (t *targetFlags) pickPrompt(ch *choice, r roster.Roster) error {
+	named, known := ch.config.Prompt(t.prompt)
+	switch {
+	case known:
+		ch.spec.Prompt = named
+	case t.prompt != "":
+		ch.spec.Prompt = probe.Prompt{Name: "by-hand", Messages: []wire.Message{{Role: "user", Content: t.prompt}}}
+	default:
+		i := slices.IndexFunc(r.Watches, func(w roster.Watch) bool { return w.ID.Target == ch.target.Name })
+		if i < 0 {
+			return usagef("--prompt: no probe of the configuration asks target %q, so give a prompt's name or text", ch.target.Name)
+		}
+		ch.spec.Prompt = r.Watches[i].Spec.Prompt
 	}
 	if *t.maxTokens > 0 {
 		ch.spec.Prompt.MaxTokens = *t.maxTokens
 	}
+	return nil
 }
 
 // hostName makes a target's name of a URL's host, for labels and tables.
