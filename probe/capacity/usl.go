@@ -17,8 +17,8 @@ type USL struct {
 	Lambda float64 `json:"lambda"`
 	Sigma  float64 `json:"sigma"`
 	Kappa  float64 `json:"kappa"`
-	// The standard errors are absent with three levels (nothing is left to
-	// estimate them from) and for a parameter at its bound of 0.
+	// The standard errors are absent where as many parameters were fitted as
+	// there are levels, and for a parameter at its bound of 0.
 	LambdaErr probe.Opt[float64] `json:"lambda_error,omitzero"`
 	SigmaErr  probe.Opt[float64] `json:"sigma_error,omitzero"`
 	KappaErr  probe.Opt[float64] `json:"kappa_error,omitzero"`
