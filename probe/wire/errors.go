@@ -157,9 +157,8 @@ func (m *errorMembers) read(w *walker, level int) {
 			m.message = w.kind() != 'n'
 			m.obj.Message = w.text(maxMessage)
 		case "msg", "detail":
-			if s := detail(w); m.obj.Message == "" {
-				m.obj.Message = s
-			}
+			text, where := detail(w)
+			m.obj.Message, m.obj.Param = first(m.obj.Message, text), first(m.obj.Param, where)
 		case "choices":
 			m.choices = !empty(w)
 		default:
@@ -198,12 +197,13 @@ func (m *errorMembers) inner(w *walker, level int) ErrorObject {
 	return ErrorObject{}
 }
 
-// detail reads FastAPI's "detail": a text, or a list of objects with "msg".
-func detail(w *walker) string {
+// detail reads FastAPI's "detail": a text, or a list of objects with "msg" and
+// the place of the fault as "loc", such as ["body", "stream_options"]; of these
+// the first, its place as body.stream_options.
+func detail(w *walker) (text, where string) {
 	if w.kind() != '[' {
-		return w.text(maxMessage)
+		return w.text(maxMessage), ""
 	}
-	text := ""
 	w.enter('[')
 	for n := 0; w.more(n, ']'); n++ {
 		if w.kind() != '{' || n > 0 {
@@ -212,14 +212,37 @@ func detail(w *walker) string {
 		}
 		w.enter('{')
 		for k := 0; w.more(k, '}'); k++ {
-			if string(w.member()) == "msg" {
+			switch string(w.member()) {
+			case "msg":
 				text = w.text(maxMessage)
-			} else {
+			case "loc":
+				where = location(w)
+			default:
 				w.skip()
 			}
 		}
 	}
-	return text
+	return text, where
+}
+
+// location joins the names of a list with full stops.
+func location(w *walker) string {
+	if w.kind() != '[' {
+		return w.text(maxName)
+	}
+	var path []byte
+	w.enter('[')
+	for n := 0; w.more(n, ']'); n++ {
+		name := w.text(maxName)
+		if name == "" || len(path)+1+len(name) > maxName {
+			continue
+		}
+		if len(path) > 0 {
+			path = append(path, '.')
+		}
+		path = append(path, name...)
+	}
+	return string(path)
 }
 
 // empty skips a value and reports whether it is null or an empty list.
