@@ -143,7 +143,7 @@ func (d *decoder) stray(text []byte) bool {
 	r := readError(text)
 	switch {
 	case r.fault != sound:
-		d.in.note(text)
+		d.in.junk = true
 	case r.is:
 		return d.failed(r.object())
 	case !d.in.sawData:

@@ -54,7 +54,7 @@ type errorReader struct {
 //     write every field send "error":null beside each token. An empty string
 //     says so too, but only beside choices;
 //   - or "object" or "type" equal to "error";
-//   - or "code" and "message" but no choices (absent, null or empty).
+//   - or "code" and a "message" in words, but no choices (absent, null or empty).
 func readError(text []byte) errorReader {
 	var w walker
 	w.reset(text)
@@ -154,7 +154,7 @@ func (m *errorMembers) read(w *walker, level int) {
 		case "param":
 			m.obj.Param = w.text(maxName)
 		case "message":
-			m.message = w.kind() != 'n'
+			m.message = w.kind() == '"'
 			m.obj.Message = w.text(maxMessage)
 		case "msg", "detail":
 			text, where := detail(w)

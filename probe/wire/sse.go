@@ -58,10 +58,12 @@ type lines struct {
 	blanks  bool // white space before the line's first character was dropped
 	dropped int  // bytes of this line that are gone
 
-	isError bool   // event: error
-	sawData bool   // a data line with a value came, so this is an event stream
-	framed  bool   // some line was a comment or a known field
-	other   string // the beginning of what was neither of them nor an event
+	isError bool             // event: error
+	sawData bool             // a data line with a value came, so this is an event stream
+	framed  bool             // some line was a comment or a known field
+	junk    bool             // something was neither of them
+	head    [sampleSize]byte // how the body begins, to be shown if it is no event stream
+	headLen int
 
 	stray stray
 }
@@ -111,6 +113,7 @@ func (l *lines) fill() {
 	}
 	for tries := 0; ; tries++ {
 		n, err := l.r.Read(l.buf[l.end:])
+		l.headLen += copy(l.head[l.headLen:], l.buf[l.end:l.end+n])
 		l.end += n
 		l.rerr = err
 		if n > 0 || err != nil {
@@ -269,7 +272,7 @@ func (l *lines) partial() (item, bool) {
 		l.discard()
 	}
 	if l.line != lineComment && l.dropped > maxEvent {
-		return tooLong([]byte(l.other)), true
+		return tooLong(l.head[:l.headLen]), true
 	}
 	return item{}, false
 }
@@ -335,8 +338,8 @@ func (l *lines) finish() item {
 	switch {
 	case !l.sawData && l.stray.open():
 		return item{kind: itemEnd, err: &FormatError{What: "JSON that does not end instead of an event stream", Sample: sample(l.stray.text)}}
-	case !l.sawData && !l.framed && l.other != "":
-		return item{kind: itemEnd, err: &FormatError{What: "no event stream", Sample: l.other}}
+	case !l.sawData && !l.framed && l.junk:
+		return item{kind: itemEnd, err: &FormatError{What: "no event stream", Sample: sample(l.head[:l.headLen])}}
 	}
 	return item{kind: itemEnd, err: io.EOF}
 }

@@ -69,7 +69,7 @@ func (l *lines) classify(b []byte, whole bool) {
 			l.line = lineStray
 			return
 		}
-		l.note(l.stray.text)
+		l.junk = true
 		l.stray.reset()
 	}
 	text := bytes.TrimLeft(b, " \t")
@@ -85,7 +85,7 @@ func (l *lines) classify(b []byte, whole bool) {
 	case text[0] == '<' && !l.sawData:
 		l.line = lineHTML
 	case indented:
-		l.ignore(text)
+		l.ignore()
 	default:
 		l.field(b, whole)
 	}
@@ -110,20 +110,10 @@ func (l *lines) field(b []byte, whole bool) {
 			return
 		}
 	}
-	l.ignore(b)
+	l.ignore()
 }
 
-func (l *lines) ignore(b []byte) {
-	l.line = lineIgnored
-	l.note(b)
-}
-
-// note keeps the beginning of the first bytes that were no event stream.
-func (l *lines) note(b []byte) {
-	if l.other == "" {
-		l.other = sample(b)
-	}
-}
+func (l *lines) ignore() { l.line, l.junk = lineIgnored, true }
 
 // discard drops what is there of the line at hand.
 func (l *lines) discard() {
@@ -153,7 +143,7 @@ func (l *lines) takeStray(to int, whole bool) (item, bool) {
 	case len(l.stray.text)+l.de-l.ds > maxEvent:
 		return tooLong(l.stray.text), true
 	case whole && l.stray.quoted: // a line cannot end inside a JSON string
-		l.note(l.stray.text)
+		l.junk = true
 		l.stray.reset()
 	case whole:
 		l.stray.text = append(l.stray.text, '\n')
