@@ -1,9 +1,14 @@
 package probe_test
 
 import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"testing"
@@ -201,8 +206,8 @@ func TestLimits(t *testing.T) {
 			probe.TimeoutFirstToken, "no token within 2s", 2100 * ms},
 		{"headers and a role but no token", &probetest.Script{Wait: ms, Steps: steps(after(1500*ms, role)), End: probetest.Hang}, limits,
 			probe.TimeoutFirstToken, "no token within 2s", 2 * time.Second},
-		{"pause between tokens", &probetest.Script{Steps: steps(after(300*ms, tok("a")), after(700*ms, tok("b")), after(600*ms, ": ping\n\n")), End: probetest.Hang}, limits,
-			probe.Stall, "no further token for 1s", 2 * time.Second},
+		{"pause between tokens", &probetest.Script{Steps: steps(after(300*ms, tok("a")), after(400*ms, tok("b")), after(600*ms, ": ping\n\n")), End: probetest.Hang}, limits,
+			probe.Stall, "no further token for 1s", 1700 * ms},
 		{"usage but no end", &probetest.Script{Steps: steps(after(300*ms, tok("a")+stop), after(900*ms, usage(1, 1, 0))), End: probetest.Hang}, limits,
 			probe.Stall, "no further token for 1s", 1300 * ms},
 		{"slow trickle", &probetest.Script{Connect: 100 * ms, Steps: trickle}, limits,
@@ -394,5 +399,40 @@ func TestRequest(t *testing.T) {
 	}
 	if len(got[0].Header) != len(want) {
 		t.Errorf("headers %v", got[0].Header)
+	}
+}
+
+// TestCompressed: tokens of a compressed stream are decoded as they come, and
+// stamped below the decompressor.
+func TestCompressed(t *testing.T) {
+	type flusher interface {
+		io.WriteCloser
+		Flush() error
+	}
+	for _, c := range []struct {
+		name, encoding string
+		open           func(io.Writer) flusher
+	}{
+		{"gzip", "gzip", func(w io.Writer) flusher { return gzip.NewWriter(w) }},
+		{"zlib", "deflate", func(w io.Writer) flusher { return zlib.NewWriter(w) }},
+		{"bare deflate", "Deflate", func(w io.Writer) flusher { z, _ := flate.NewWriter(w, 6); return z }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var buf bytes.Buffer
+			z := c.open(&buf)
+			squeeze := func(s string) string {
+				buf.Reset()
+				io.WriteString(z, s)
+				_ = z.Flush()
+				return buf.String()
+			}
+			script := &probetest.Script{Header: http.Header{"Content-Encoding": {c.encoding}}, Steps: steps(
+				after(40*ms, squeeze(role)), after(60*ms, squeeze(tok("a"))), after(50*ms, squeeze(tok("b"))), after(5*ms, squeeze(stop+done)),
+			), End: probetest.Hang}
+			r := run(t, script, spec())
+			if r.Outcome != probe.OK || r.TTFT != some(100*ms) || r.TPOT != some(50*ms) || r.E2E != some(155*ms) || r.Coalesced {
+				t.Errorf("%s %s: ttft %v, tpot %v, e2e %v", r.Outcome, r.Err, r.TTFT, r.TPOT, r.E2E)
+			}
+		})
 	}
 }

@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	// sentinelPeriod is how often the sentinel wakes: 100 wakes a second cost
-	// well under a thousandth of one core.
+	// sentinelPeriod is how often the sentinel wakes. 100 wakes a second cost
+	// what 100 timers a second cost, some 0.1 % of a core on bare metal: the
+	// work beside the wake itself is a lock and one store.
 	sentinelPeriod = 10 * time.Millisecond
 	// sentinelRing holds 4 minutes of wakes (24,000 × 16 bytes = 384 KB), more
 	// than any probe's total limit.
