@@ -2,15 +2,16 @@ package admit
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/robfig/cron/v3"
+
+	"tokprobe/probe/roster"
 )
 
 // Cron is a parsed five-field cron expression in a time zone.
 type Cron struct {
-	schedule cron.Schedule
+	schedule roster.Schedule
 	zone     *time.Location
 	hourly   bool // the hour field is a star
 }
@@ -18,32 +19,19 @@ type Cron struct {
 // everyHour is the bit by which robfig/cron marks a field that was a star.
 const everyHour = 1 << 63
 
-// ParseCron parses five fields (or @daily and its like); an empty zone is UTC.
-// A zone inside the expression and @every are refused: the first has a key of
-// its own, the second has no phase.
+// ParseCron is roster.ParseCron with an error that shows what was written.
 func ParseCron(expr, zone string) (Cron, error) {
-	trimmed := strings.TrimSpace(expr)
-	if strings.HasPrefix(trimmed, "TZ=") || strings.HasPrefix(trimmed, "CRON_TZ=") {
-		return Cron{}, fmt.Errorf("cron %q: write the zone under timezone, not into the expression", expr)
-	}
-	if strings.HasPrefix(trimmed, "@every") {
-		return Cron{}, fmt.Errorf("cron %q: use an interval (every) instead of @every", expr)
-	}
-	loc, err := time.LoadLocation(zone) // "" is UTC
-	if err != nil || zone == "Local" {
-		return Cron{}, fmt.Errorf("timezone %q: not a known IANA name, such as Europe/Berlin", zone)
-	}
-	s, err := cron.ParseStandard(trimmed)
+	s, err := roster.ParseCron(expr, zone)
 	if err != nil {
-		return Cron{}, fmt.Errorf("cron %q: %w; five fields are needed: minute hour day month weekday, such as \"30 3 * * *\"", expr, err)
+		return Cron{}, fmt.Errorf("cron %q in zone %q: %w", expr, zone, err)
 	}
-	c := Cron{schedule: s, zone: loc}
+	zoned, err := roster.ParseZone(zone)
+	if err != nil {
+		return Cron{}, err
+	}
+	c := Cron{schedule: s, zone: zoned}
 	if spec, ok := s.(*cron.SpecSchedule); ok {
-		spec.Location = loc
 		c.hourly = spec.Hour&everyHour != 0
-	}
-	if c.Next(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
-		return Cron{}, fmt.Errorf("cron %q: no such day ever comes", expr)
 	}
 	return c, nil
 }

@@ -94,7 +94,7 @@ func (s *Scheduler) retarget(targets map[string]target) {
 func (s *Scheduler) put(watch roster.Watch, p plan) error {
 	w := s.watches[watch.ID]
 	if w == nil {
-		w = &worker{s: s, id: watch.ID, turn: hash(watch.ID) % admit.Slowdown}
+		w = &worker{s: s, id: watch.ID, turn: uint64(roster.Phase(watch.ID, admit.Slowdown))}
 		s.watches[watch.ID] = w
 	}
 	if w.take(watch, p, s.lessonOf(watch.ID)) && s.started {

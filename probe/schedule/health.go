@@ -103,7 +103,7 @@ func fastest(watches []roster.Watch) map[string]time.Duration {
 func (h *HealthPoller) start(t roster.Target, every time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	h.polls[t.Name] = poll{t, every, cancel}
-	grid := plan{every: every, phase: phase(probe.ID{Target: t.Name}, every)}
+	grid := plan{every: every, phase: roster.Phase(probe.ID{Target: t.Name}, every)}
 	h.running.Go(func() {
 		for {
 			now := time.Now()

@@ -32,7 +32,7 @@ func TestDueOnTheGrid(t *testing.T) {
 						t.Fatalf("tick %d: due %s started %s, want both %s", i, tick.Due, tick.Started, want)
 					}
 				}
-				if got, want := time.Duration(first.UnixNano())%every, phase(id, every); got != want {
+				if got, want := time.Duration(first.UnixNano())%every, roster.Phase(id, every); got != want {
 					t.Errorf("first due at %s of the interval, want %s", got, want)
 				}
 				if wait := first.Sub(began); wait <= 0 || wait > every {

@@ -2,12 +2,10 @@ package schedule
 
 import (
 	"fmt"
-	"hash/fnv"
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
 
-	"tokprobe/probe"
 	"tokprobe/probe/admit"
 	"tokprobe/probe/roster"
 )
@@ -22,7 +20,7 @@ type plan struct {
 func newPlan(w roster.Watch) (plan, error) {
 	switch {
 	case w.Cron == "" && w.Every > 0:
-		return plan{every: w.Every, phase: phase(w.ID, w.Every)}, nil
+		return plan{every: w.Every, phase: roster.Phase(w.ID, w.Every)}, nil
 	case w.Cron != "" && w.Every == 0:
 		c, err := admit.ParseCron(w.Cron, w.Zone)
 		if err != nil {
@@ -31,23 +29,6 @@ func newPlan(w roster.Watch) (plan, error) {
 		return plan{cron: c}, nil
 	}
 	return plan{}, fmt.Errorf("probe %s: needs either an interval above 0 or a cron, has every %s and cron %q", w.ID, w.Every, w.Cron)
-}
-
-// hash is stable over restarts and machines. The parts are separated by a
-// byte that no name holds, since models contain slashes.
-func hash(id probe.ID) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(id.Target + "\x00" + id.Model + "\x00" + id.Probe))
-	// FNV leaves near neighbours (names that differ in the last letter) near
-	// one another; a multiply and a fold spread them over the interval.
-	x := h.Sum64()
-	x ^= x >> 32
-	x *= 0xd6e8feb86659fd93
-	return x ^ x>>32
-}
-
-func phase(id probe.ID, every time.Duration) time.Duration {
-	return time.Duration(hash(id) % uint64(every))
 }
 
 // next returns the first due moment after t, with t's monotonic reading.
