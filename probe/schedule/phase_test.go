@@ -101,22 +101,11 @@ func TestCronOverSummerTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := &tape{}
 		daily, hourly, utc := ids("daily")[0], ids("hourly")[0], ids("utc")[0]
-		s, err := New(Config{Prober: takes(0), Recorder: rec})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.pulse.every = 24 * time.Hour
-		err = s.Apply(plain(
+		s := run(t, Config{Prober: takes(0), Recorder: rec}, plain(
 			roster.Watch{ID: daily, Cron: "30 2 * * *", Zone: "Europe/Berlin"},
 			roster.Watch{ID: hourly, Cron: "30 * * * *", Zone: "Europe/Berlin"},
 			roster.Watch{ID: utc, Cron: "30 2 * * *"},
 		))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Start(); err != nil {
-			t.Fatal(err)
-		}
 		time.Sleep(366 * 24 * time.Hour)
 		stop(t, s)
 
