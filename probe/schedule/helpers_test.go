@@ -110,7 +110,7 @@ func run(t *testing.T, cfg Config, r roster.Roster) *Scheduler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.pulse.every = time.Minute // a year of seconds takes minutes
+	s.pulse.every = time.Hour // a year of seconds takes minutes
 	if err := s.Apply(r); err != nil {
 		t.Fatal(err)
 	}

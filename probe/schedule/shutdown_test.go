@@ -109,7 +109,7 @@ func TestHealthy(t *testing.T) {
 		if err := s.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour + 100*time.Millisecond)
 		if err := s.Healthy(); err != nil {
 			t.Errorf("running: %v", err)
 		}
