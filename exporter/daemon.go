@@ -152,6 +152,7 @@ func (e *Exporter) SetCanary(canary string, ok bool) {
 // SetReload records an attempt to load the configuration at the given time.
 func (e *Exporter) SetReload(ok bool, at time.Time) {
 	e.daemon.reloadSuccessful.Set(number(ok))
+	e.reloadFailed.Store(!ok)
 	if !ok {
 		e.daemon.reloads.WithLabelValues("failure").Inc()
 		return

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,6 +32,8 @@ type Config struct {
 type Exporter struct {
 	registry *prometheus.Registry
 	daemon   *daemonMetrics
+
+	reloadFailed atomic.Bool // the last attempt; for the status page
 
 	mu       sync.RWMutex
 	states   map[probe.ID]*state

@@ -145,13 +145,7 @@ func (p *page) addLatencies(s *state) {
 }
 
 func (p *page) addLast(s *state) {
-	failures := 0
-	for _, failed := range s.recent {
-		if failed {
-			failures++
-		}
-	}
-	p.gauge(famRecentFailures, s.labels[famRecentFailures][0], float64(failures))
+	p.gauge(famRecentFailures, s.labels[famRecentFailures][0], float64(s.recentFailures()))
 	if !s.lastSuccess.IsZero() {
 		p.gauge(famLastSuccess, s.labels[famLastSuccess][0], unix(s.lastSuccess))
 	}

@@ -1,11 +1,113 @@
 package exporter
 
 import (
+	"bytes"
+	"compress/gzip"
 	"net/http"
+	"runtime"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-func newMetricsHandler(e *Exporter) http.Handler {
-	return promhttp.HandlerFor(e, promhttp.HandlerOpts{})
+// maxScrapes is how many scrapes may wait or be sent at once. The page of a
+// thousand probes is 20 MB: one more is told to come back.
+const maxScrapes = 8
+
+// metricsHandler serves /metrics. It renders one page at a time on one
+// goroutine, so that a second Prometheus cannot take the core that the
+// streams need, and it holds nothing while the bytes go out: a slow reader
+// keeps nobody waiting.
+type metricsHandler struct {
+	page     http.Handler
+	inFlight chan struct{}
+	turn     chan struct{}
+}
+
+func newMetricsHandler(e *Exporter, openMetrics bool) http.Handler {
+	return &metricsHandler{
+		page: promhttp.HandlerFor(e, promhttp.HandlerOpts{
+			DisableCompression: true, // done here, at the fastest level
+			EnableOpenMetrics:  openMetrics,
+			ErrorHandling:      promhttp.ContinueOnError,
+		}),
+		inFlight: make(chan struct{}, maxScrapes),
+		turn:     make(chan struct{}, 1),
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (h *metricsHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case h.inFlight <- struct{}{}:
+		defer func() { <-h.inFlight }()
+	default:
+		w.Header().Set("Retry-After", "5")
+		http.Error(w, "too many scrapes at once, try again later", http.StatusServiceUnavailable)
+		return
+	}
+	select {
+	case h.turn <- struct{}{}:
+	case <-r.Context().Done():
+		return
+	}
+	page := h.render(r)
+	<-h.turn
+	for name, values := range page.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(page.status)
+	w.Write(page.body.Bytes()) //nolint:errcheck // the reader went away; there is nobody to tell
+}
+
+func (h *metricsHandler) render(r *http.Request) *pageWriter {
+	p := &pageWriter{header: http.Header{}, status: http.StatusOK}
+	p.header.Add("Vary", "Accept-Encoding")
+	if acceptsGzip(r) {
+		p.header.Set("Content-Encoding", "gzip")
+		p.gzip, _ = gzip.NewWriterLevel(&p.body, gzip.BestSpeed) // fails only for an unknown level
+	}
+	h.page.ServeHTTP(p, r)
+	if p.gzip != nil {
+		p.gzip.Close() //nolint:errcheck // a bytes.Buffer takes everything
+	}
+	return p
+}
+
+// acceptsGzip reads Accept-Encoding; "gzip;q=0" declines.
+func acceptsGzip(r *http.Request) bool {
+	for _, part := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
+		name, q, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.TrimSpace(name) == "gzip" {
+			return strings.TrimRight(strings.TrimSpace(q), ".0") != "q="
+		}
+	}
+	return false
+}
+
+// pageWriter collects a page in memory, compressed on the way.
+type pageWriter struct {
+	header  http.Header
+	status  int
+	body    bytes.Buffer
+	gzip    *gzip.Writer
+	written int
+}
+
+func (p *pageWriter) Header() http.Header { return p.header }
+
+func (p *pageWriter) WriteHeader(status int) { p.status = status }
+
+// Write lets others run after every 64 KB, which is under a millisecond of
+// work: a stream whose bytes have come must not wait for a page.
+func (p *pageWriter) Write(b []byte) (int, error) {
+	before := p.written >> 16
+	p.written += len(b)
+	if p.written>>16 != before {
+		runtime.Gosched()
+	}
+	if p.gzip != nil {
+		return p.gzip.Write(b)
+	}
+	return p.body.Write(b)
 }

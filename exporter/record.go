@@ -139,8 +139,10 @@ func (s *state) recordLast(t probe.Tick, now time.Time) {
 	if r.Outcome == probe.OK {
 		s.lastSuccess = s.lastRun
 	}
-	r.Text, r.ReasoningText, r.Gaps, r.Warnings = "", "", nil, nil
+	r.Text, r.ReasoningText, r.Gaps = "", "", nil
+	r.ID = s.watch.ID
 	s.last = &r
+	s.history.add(&r)
 }
 
 func (s *state) recordLatencies(r probe.Result, now time.Time) {

@@ -41,7 +41,8 @@ type state struct {
 	window                  window
 	recent                  [recentSize]bool // a failure of kind service
 	finished                int
-	last                    *probe.Result // of the last finished probe; texts left out
+	last                    *probe.Result // of the last finished probe, without texts
+	history                 history
 	lastRun, lastSuccess    time.Time
 	promptTokens            probe.Opt[int64] // last count for a busted prompt
 	waiting                 uint64           // overlap skips that wait for a verdict
@@ -141,6 +142,16 @@ func (s *state) applySLOs(list []slo.SLO, l *labeller) {
 		}
 	}
 	s.slos = now
+}
+
+func (s *state) recentFailures() int {
+	n := 0
+	for _, failed := range s.recent {
+		if failed {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *state) setEvery(d probe.Opt[time.Duration]) {
