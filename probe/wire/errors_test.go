@@ -12,7 +12,7 @@ func TestParseErrorBody(t *testing.T) {
 		{"flat", `{"object":"error","message":"m","type":"BadRequestError","param":null,"code":400}`, `stream_error type="BadRequestError" code="400" param="" message="m"`},
 		{"list", "[\n {\"error\": {\"code\": 404, \"message\": \"m\"}}\n]", `stream_error type="" code="404" param="" message="m"`},
 		{"detail", `{"detail":"Not Found"}`, `stream_error type="" code="" param="" message="Not Found"`},
-		{"detail list", `{"detail":[{"loc":["body","n"],"msg":"field required","type":"missing"},{"msg":"x"}]}`, `stream_error type="" code="" param="" message="field required"`},
+		{"detail list", `{"detail":[{"loc":["body","n"],"msg":"field required","type":"missing"},{"msg":"x"}]}`, `stream_error type="" code="" param="body.n" message="field required"`},
 		{"message alone", `{"message":"no Route matched"}`, `stream_error type="" code="" param="" message="no Route matched"`},
 		{"message wins over detail", `{"detail":"d","message":"m"}`, `stream_error type="" code="" param="" message="m"`},
 		{"framed", "event: error\ndata: {\"error\":{\"message\":\"m\",\"code\":429}}\n\n", `rate_limited type="" code="429" param="" message="m"`},

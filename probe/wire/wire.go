@@ -89,7 +89,9 @@ type Event struct {
 	// ID is the response id of the body and Model the model that says it
 	// answers; empty if this event has none.
 	ID, Model []byte
-	// HasUsage says that this event carried a usage object: Usage.
+	// HasUsage says that this event carried a usage object with a count in
+	// it: Usage. The last one counts, count by count: Anthropic gives the
+	// prompt in its first event and the output in its last.
 	HasUsage bool
 	Usage    Usage
 }
@@ -98,7 +100,7 @@ type Event struct {
 // means unknown) are not Known.
 type Usage struct {
 	Prompt    Count // whole prompt, cached part included
-	Output    Count // reasoning included
+	Output    Count // reasoning included; 0 beside received tokens is a server that does not count
 	Cached    Count // part of Prompt
 	Reasoning Count // part of Output
 }
