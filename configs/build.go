@@ -52,7 +52,7 @@ func (b *builder) build() *Config {
 	b.checkNames()
 	for _, t := range b.targets {
 		t.complete(b.opts.noPresetKey)
-		t.auth.validate(t.at, b.opts.Dir)
+		t.auth.validate(b.opts.Dir)
 	}
 	b.index()
 	if !b.hasProbes {

@@ -35,12 +35,13 @@ func (s *schedule) checkLimits() probe.Limits {
 	if l.Stall == 0 {
 		l.Stall = min(def.Stall, l.Total)
 	}
-	show := fmt.Sprintf("connect %s, first_token %s, stall %s, total %s", FormatDuration(l.Connect), FormatDuration(l.FirstToken), FormatDuration(l.Stall), FormatDuration(l.Total))
+	ms := func(d time.Duration) string { return FormatDuration(d.Round(time.Millisecond)) }
+	show := fmt.Sprintf("connect %s, first_token %s, stall %s, total %s", ms(l.Connect), ms(l.FirstToken), ms(l.Stall), ms(l.Total))
 	switch {
 	case l.FirstToken > l.Total || l.Stall > l.Total:
 		s.limitsAt.bad(show, "no limit can exceed total; raise total or lower the other")
 	case gap > 0 && l.Connect+l.Total > gap && !s.overlap:
-		s.limitsAt.bad(show, "connect + total is %s and must fit into the interval of %s; lower them, run less often, or write allow_overlap: true", FormatDuration(l.Connect+l.Total), FormatDuration(gap))
+		s.limitsAt.bad(show, "connect + total is %s and must fit into the interval of %s; lower them, run less often, or write allow_overlap: true", ms(l.Connect+l.Total), FormatDuration(gap))
 	}
 	return l
 }
@@ -51,7 +52,7 @@ func checkPromise(s *schedule, p *prompt, pr *promise, l probe.Limits) {
 	name := map[slo.SLI]string{slo.TTFT: "first_token", slo.FirstContent: "total", slo.TPOT: "stall", slo.E2E: "total"}
 	for _, o := range pr.Objectives {
 		if max := limit[o.SLI]; o.Below > max && o.SLI != slo.Success {
-			pr.below[o.SLI].warn(FormatDuration(o.Below), "is above the limit %s: %s of probe %s, which cuts such answers and counts them bad; lower the threshold or raise the limit", name[o.SLI], FormatDuration(max), s.name.text)
+			pr.below[o.SLI].warn(FormatDuration(o.Below), "is above the limit %s: %s of probe %s, which cuts such answers and counts them bad; lower the threshold or raise the limit", name[o.SLI], FormatDuration(max.Round(time.Millisecond)), s.name.text)
 		}
 		if o.Ratio == 0 {
 			continue

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -112,6 +113,10 @@ func Parse(data []byte, opts Options) (*Config, error) {
 	cfg.hash = hex.EncodeToString(sum.Sum(nil)[:8])
 	return cfg, nil
 }
+
+// Format implements fmt.Formatter: whoever prints a Config, in a log or a
+// panic, gets its hash and none of its content.
+func (c *Config) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "configuration %s", c.hash) }
 
 // Roster returns what is watched. The caller may not change what it points to.
 func (c *Config) Roster() roster.Roster { return c.roster }

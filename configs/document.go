@@ -52,7 +52,7 @@ func readDocument(data []byte) (*yaml.Node, *Problem) {
 	return x.expand(doc.Content[0], 0)
 }
 
-const emptyFile = "is empty; start with:\ntargets:\n  - {name: taotoken, provider: taotoken, models: [gpt-4o]}"
+const emptyFile = "is empty; start with targets: [{name: taotoken, provider: taotoken, models: [gpt-4o]}]"
 
 // syntaxProblem turns "yaml: line 3: did not find …" into a problem.
 func syntaxProblem(err error) *Problem {

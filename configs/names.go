@@ -37,9 +37,11 @@ func plainName(s string) bool {
 // model reads a model id. The endpoint chooses those, so they are free, but fit
 // to stand in a label, a rule and a table.
 func (n node) model() item {
-	s := n.line()
+	s := n.text()
 	switch {
+	case n.y.Kind != yamlScalar || n.y.Tag == "!!null":
 	case s == "":
+		n.bad(`""`, "is empty; write the id as GET /v1/models lists it")
 	case len(s) > 200:
 		n.bad(quote(s), "is longer than 200 bytes; write the id as GET /v1/models lists it")
 	case s != strings.TrimSpace(s):

@@ -25,7 +25,7 @@ type tokenSource struct {
 	// time, and whoever waits leaves with their own context.
 	turn   chan struct{}
 	token  *oauth2.Token
-	secret string // the token was got with it; a new one in the file gets a new token
+	secret Secret // the token was got with it; a new one in the file gets a new token
 }
 
 func newTokenSource(c *config.OAuth2) (*tokenSource, error) {
@@ -62,12 +62,12 @@ func (s *tokenSource) header(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !s.token.Valid() || secret != s.secret {
+	if !s.token.Valid() || secret != string(s.secret) {
 		token, err := s.fetch(ctx, secret)
 		if err != nil {
 			return "", s.explain(err)
 		}
-		s.token, s.secret = token, secret
+		s.token, s.secret = token, Secret(secret)
 	}
 	return s.token.Type() + " " + s.token.AccessToken, nil
 }

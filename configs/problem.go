@@ -57,7 +57,7 @@ func quote(s string) string {
 }
 
 // nearest returns the candidate that is likeliest meant by word, or "" if none
-// is near: at most a third of its letters differ.
+// is near: at most a third of the letters differ, of one or two letters none.
 func nearest(word string, candidates []string) string {
 	best, bestDistance := "", 1<<30
 	for _, c := range candidates {
@@ -66,7 +66,7 @@ func nearest(word string, candidates []string) string {
 			best, bestDistance = c, d
 		}
 	}
-	if bestDistance > max(1, (max(len(word), len(best))+2)/3) {
+	if bestDistance > max(len(word), len(best))/3 {
 		return ""
 	}
 	return best

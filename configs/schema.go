@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -19,7 +18,7 @@ const (
 	minEvery   = 100 * time.Millisecond
 	maxLimit   = 24 * time.Hour
 	maxTokens  = 10_000_000
-	tokenRange = math.MaxInt64 / 1000
+	tokenRange = 1_000_000_000_000_000
 )
 
 // file is a configuration as it stands in the file: checked one by one, not

@@ -17,6 +17,7 @@ type auth struct {
 	sources         []string // the ways of identification that are given
 	tlsAt, proxyAt  *node
 	oauthAt         *node
+	sourceAt        node // the first of them
 }
 
 // given says whether the file names any way of identification.
@@ -29,7 +30,9 @@ func (a *auth) schema(k keys) {
 			if len(a.sources) > 0 {
 				n.bad("", "%s is given too; keep one way of identification", a.sources[0])
 			}
-			a.sources = append(a.sources, key)
+			if a.sources = append(a.sources, key); len(a.sources) == 1 {
+				a.sourceAt = n
+			}
 			read(n)
 		}
 	}
@@ -223,7 +226,7 @@ func (n node) secretPath() string { return n.secret() }
 
 // validate lets prometheus/common check what it knows better, once the parts
 // are read. Without it the header would lack its "Bearer".
-func (a *auth) validate(at node, dir string) {
+func (a *auth) validate(dir string) {
 	a.http.SetDirectory(dir)
 	a.keyFile = config.JoinDir(dir, a.keyFile)
 	if a.http.HTTPHeaders != nil && a.http.HTTPHeaders.Validate() != nil {
@@ -242,11 +245,11 @@ func (a *auth) validate(at node, dir string) {
 		return // said by readOAuth2
 	}
 	if err := a.http.Validate(); err != nil {
-		at.bad("", "%v", err)
+		a.sourceAt.bad("", "%v", err)
 	}
 	if a.tlsAt != nil {
 		if _, err := config.NewTLSConfig(&a.http.TLSConfig); err != nil {
-			a.tlsAt.bad("", "%v", err)
+			a.tlsAt.bad("", "%v; relative paths begin in the folder of the configuration", err)
 		}
 	}
 	if a.oauthAt != nil {

@@ -2,7 +2,6 @@ package roster
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -31,7 +30,8 @@ func ParseCron(expr, zone string) (Schedule, error) {
 	}
 	s, err := cron.ParseStandard(expr)
 	if err != nil {
-		return nil, fmt.Errorf("%w; write five fields: minute hour day month weekday", err)
+		why, _, _ := strings.Cut(err.Error(), ": strconv")
+		return nil, errors.New(why + "; write five fields: minute hour day month weekday")
 	}
 	spec, ok := s.(*cron.SpecSchedule)
 	if !ok {
