@@ -66,7 +66,7 @@ func parseURL(raw string) (*url.URL, error) {
 // fragment. What cannot be parsed is not shown if it could hold user info.
 func urlForPeople(raw string) string {
 	u, err := url.Parse(raw)
-	if err != nil {
+	if err != nil || u.Host == "" {
 		if strings.ContainsAny(raw, "@?#") {
 			return masked
 		}

@@ -79,16 +79,16 @@ func unitOf(s string) (time.Duration, bool) {
 // 99.5 is refused, since nobody can tell which of the two was meant.
 func ParseRatio(s string) (float64, error) {
 	number, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	number = strings.TrimSpace(number)
+	if percent && !strings.ContainsAny(number, "eExX") {
+		number += "e-2" // 99.9e-2 is 0.999; 99.9/100 is 0.9990000000000001
+	}
+	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0, errors.New("is no ratio; write 99.5% or 0.995")
 	}
 	if !percent && v > 1 {
 		return 0, errors.New("is over 1; write " + strconv.FormatFloat(min(v, 99.9), 'f', -1, 64) + "% or a ratio such as 0.995")
-	}
-	if percent {
-		// 99.5/100 is the float nearest to 0.995; 99.5*0.01 is not.
-		v /= 100
 	}
 	switch {
 	case v <= 0:
