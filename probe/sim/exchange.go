@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 )
 
@@ -25,7 +24,9 @@ type exchange struct {
 	req   request
 	fate  fate
 	plan  plan
-	seq   *sequence
+	seq   *sequence // nil unless admitted
+
+	settled bool
 }
 
 var (
@@ -57,7 +58,6 @@ func (x *exchange) run(r *http.Request) (cut string) {
 		x.refuse(e)
 		return ""
 	}
-	defer x.leave()
 	if !x.req.stream || x.fate.class.Name == "json_200" {
 		return x.whole()
 	}
@@ -106,46 +106,31 @@ func (x *exchange) admit() *apiError {
 	}
 	x.seq = &sequence{prompt: x.rec.PromptTokens, output: x.plan.total, blocks: x.req.prompt.blocks}
 	if !x.model.engine.submit(x.seq, x.rec.Arrival) {
+		x.seq = nil
 		x.model.quota.done()
 		return queueFull()
 	}
 	return nil
 }
 
-// leave gives back what admit took and completes the record.
-func (x *exchange) leave() {
-	x.model.engine.leave(x.seq)
-	x.model.quota.done()
-	started, made, cached := x.model.engine.times(x.seq)
-	x.rec.PrefillStart, x.rec.CachedTokens = started, cached
-	x.rec.ReasoningTokens = min(x.rec.Tokens, x.plan.reasoning)
-	x.model.stats.ended(&x.rec, made)
-}
-
-func (x *exchange) refuse(e *apiError) {
-	x.rec.Outcome, x.rec.Status = e.outcome, e.status
-	e.write(x.w, x.d.fail(*e))
-}
-
-// canned answers as a class of failure with a status of its own does.
-func (x *exchange) canned() {
-	c := x.fate.class
-	x.rec.Outcome, x.rec.Status = c.Outcome, c.status
-	switch c.Name {
-	case "redirect":
-		x.w.Header().Set("Location", "/login")
-		x.w.WriteHeader(c.status)
-	case "html_200", "http_502":
-		x.w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		x.w.WriteHeader(c.status)
-		io.WriteString(x.w, "<!DOCTYPE html>\n<html><head><title>Gateway</title></head><body>The upstream gave no answer.</body></html>\n") //nolint:errcheck // gone is gone
-	default:
-		e := apiError{status: c.status, kind: c.kind, message: "Fault " + c.Name + " is switched on."}
-		if c.status == http.StatusTooManyRequests {
-			e.header = http.Header{"Retry-After": {"1"}}
-		}
-		e.write(x.w, x.d.fail(e))
+// settle closes the record and gives back what admit took, once. It comes
+// before the last write of an answer: a client that has read the end finds its
+// record, and its next request meets no quota that it still fills itself.
+func (x *exchange) settle() {
+	if x.settled {
+		return
 	}
+	x.settled = true
+	if x.seq != nil {
+		x.model.engine.leave(x.seq)
+		x.model.quota.done()
+		started, made, cached := x.model.engine.times(x.seq)
+		x.rec.PrefillStart, x.rec.CachedTokens = started, cached
+		x.rec.ReasoningTokens = min(x.rec.Tokens, x.plan.reasoning)
+		x.model.stats.ended(&x.rec, made)
+	}
+	x.rec.End = time.Now()
+	x.s.truth.end(x.rec)
 }
 
 // silence waits until the client leaves or the server closes.
@@ -156,32 +141,6 @@ func (x *exchange) silence() error {
 	case <-x.s.done:
 		return errClosed
 	}
-}
-
-// whole answers without a stream.
-func (x *exchange) whole() (cut string) {
-	for i := range x.plan.total {
-		if err := x.await(i, nil); err != nil {
-			return x.broken(err)
-		}
-	}
-	p := x.plan
-	f := x.d.frame(x.head())
-	var thinking []byte
-	if !p.hidden {
-		thinking = words(nil, p.offset, 0, p.reasoning)
-	}
-	x.rec.FinishReason, x.rec.Tokens, x.rec.StreamedTokens = p.finish, p.total, 0
-	body := f.whole(nil, words(nil, p.offset, p.reasoning, p.total), thinking, ending{p.finish, x.usage(p.total)})
-	x.rec.FirstToken = time.Now()
-	x.rec.LastToken, x.rec.Status, x.rec.Outcome = x.rec.FirstToken, http.StatusOK, "ok"
-	if x.fate.class.Name == "json_200" {
-		x.rec.Outcome = x.fate.class.Outcome
-	}
-	x.w.Header().Set("Content-Type", "application/json")
-	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	x.w.Write(body) //nolint:errcheck // gone is gone
-	return ""
 }
 
 // broken records an answer that did not come to its end, and says how to cut

@@ -55,7 +55,7 @@ func (w *memoryWriter) Header() http.Header { return w.header }
 func (w *memoryWriter) WriteHeader(status int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.status != 0 {
+	if w.status != 0 || w.err != nil {
 		return
 	}
 	w.status = status
@@ -117,7 +117,7 @@ func (w *memoryWriter) response(req *http.Request, trace *httptrace.ClientTrace)
 	if w.status == 0 {
 		return nil, w.err
 	}
-	if trace != nil && trace.GotFirstResponseByte != nil {
+	if trace.GotFirstResponseByte != nil {
 		trace.GotFirstResponseByte()
 	}
 	resp := &http.Response{

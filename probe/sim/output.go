@@ -43,12 +43,16 @@ func (o *output) usage(tokens int) usage {
 	return o.x.usage(tokens)
 }
 
-// send writes buf in one piece and flushes it.
+// send writes buf in one piece and flushes it, or holds it back.
 func (o *output) send() error {
 	if o.x.fate.Coalesce {
 		o.held = append(o.held, o.buf...)
 		return nil
 	}
+	return o.write()
+}
+
+func (o *output) write() error {
 	if len(o.buf) > 0 {
 		if _, err := o.x.w.Write(o.buf); err != nil {
 			return errLeft
@@ -58,21 +62,15 @@ func (o *output) send() error {
 	return nil
 }
 
-// release sends what Coalesce held back.
-func (o *output) release() error {
-	if len(o.held) == 0 {
-		return nil
-	}
-	if o.x.rec.StreamedTokens > 0 {
+// end sends buf as the last of the answer, with all that Coalesce held back.
+// The record is closed first, so that who has read the end finds it.
+func (o *output) end() error {
+	o.buf = append(o.held, o.buf...)
+	if len(o.held) > 0 && o.x.rec.StreamedTokens > 0 {
 		o.x.stamp(time.Now())
 	}
-	_, err := o.x.w.Write(o.held)
-	o.held = nil
-	o.flush()
-	if err != nil {
-		return errLeft
-	}
-	return nil
+	o.x.settle()
+	return o.write()
 }
 
 // await waits until token i is made, sending comments meanwhile if that

@@ -102,8 +102,7 @@ func (s *Server) complete(d *dialect, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Request-Id", x.rec.ID)
 	s.truth.begin()
 	cut := x.run(r)
-	x.rec.End = time.Now()
-	s.truth.end(x.rec)
+	x.settle()
 	if cut != "" {
 		cutConnection(w, cut == "reset")
 	}

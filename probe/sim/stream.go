@@ -94,7 +94,8 @@ func (o *output) strike(tokens int) (done bool, cut string) {
 		if x.fate.Cut == "reset" {
 			x.rec.Outcome = "reset"
 		}
-		o.release() //nolint:errcheck // the connection is cut next
+		o.buf = o.buf[:0]
+		o.end() //nolint:errcheck // the connection is cut next
 		if x.fate.Cut == "reset" {
 			x.sleep(resetDelay) //nolint:errcheck // cut in any case
 		}
@@ -111,12 +112,10 @@ func (o *output) fail() {
 	switch c.Name {
 	case "bad_json":
 		o.buf = append(o.buf[:0], "data: {\"id\":\"half of an ob\n\ndata: [DONE]\n\n"...)
-		o.send()    //nolint:errcheck // the answer is over either way
-		o.release() //nolint:errcheck
+		o.end() //nolint:errcheck // the answer is over either way
 	case "stream_error":
 		o.buf = o.frame.fail(o.buf[:0], apiError{status: 500, kind: "InternalServerError", message: "Fault stream_error is switched on."})
-		o.send()    //nolint:errcheck
-		o.release() //nolint:errcheck
+		o.end() //nolint:errcheck
 	case "content_filter":
 		o.finish("content_filter", c.Outcome)
 	case "empty":
@@ -135,13 +134,7 @@ func (o *output) finish(reason, outcome string) (cut string) {
 		x.rec.Outcome = "empty"
 	}
 	o.buf = o.frame.close(o.buf[:0], reason, x.usage(x.rec.Tokens))
-	err := o.send()
-	if err == nil {
-		err = o.release()
-	}
-	if err != nil {
-		x.rec.Cancelled = true
-	}
+	o.end() //nolint:errcheck // the answer is over either way
 	return ""
 }
 
@@ -149,7 +142,7 @@ func (o *output) finish(reason, outcome string) (cut string) {
 // can have read the token earlier.
 func (x *exchange) wrote(tokens int) {
 	x.rec.StreamedTokens += tokens
-	if !x.fate.Coalesce { // else nothing leaves before the end, see release
+	if !x.fate.Coalesce { // else nothing leaves before the end, see end
 		x.stamp(time.Now())
 	}
 }

@@ -43,19 +43,19 @@ func (t *memory) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	trace := httptrace.ContextClientTrace(ctx)
-	if trace != nil && trace.WroteHeaders != nil {
+	trace := hooks(req)
+	if trace.WroteHeaders != nil {
 		trace.WroteHeaders()
 	}
-	if trace != nil && trace.WroteRequest != nil {
+	if trace.WroteRequest != nil {
 		trace.WroteRequest(httptrace.WroteRequestInfo{})
 	}
 	w := &memoryWriter{header: http.Header{}, started: make(chan struct{})}
 	w.more.L = &w.mu
 	serverCtx, cancel := context.WithCancel(context.Background())
 	w.leave = func(err error) {
+		w.fail(err, true) // first, or the handler could still answer
 		cancel()
-		w.fail(err, true)
 	}
 	stop := context.AfterFunc(ctx, func() { w.leave(ctx.Err()) })
 	w.ended = func() {
@@ -70,12 +70,17 @@ func (t *memory) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.response(req, trace)
 }
 
+// hooks returns the trace of a request, an empty one if it has none.
+func hooks(req *http.Request) *httptrace.ClientTrace {
+	if trace := httptrace.ContextClientTrace(req.Context()); trace != nil {
+		return trace
+	}
+	return &httptrace.ClientTrace{}
+}
+
 // connect reports a connection to the trace, an idle one if it may.
 func (t *memory) connect(req *http.Request, keep bool) error {
-	trace := httptrace.ContextClientTrace(req.Context())
-	if trace == nil {
-		trace = &httptrace.ClientTrace{}
-	}
+	trace := hooks(req)
 	host := req.URL.Host
 	if trace.GetConn != nil {
 		trace.GetConn(host)
