@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kingpin/v2"
+	"github.com/prometheus/common/version"
+	"go.uber.org/zap"
+	"go.uber.org/zap/exp/zapslog"
+
+	"tokprobe/configs"
+	"tokprobe/exporter"
+	"tokprobe/probe"
+	"tokprobe/probe/roster"
+	"tokprobe/probe/schedule"
+)
+
+// serveFlags are those of `tokprobe serve`.
+type serveFlags struct {
+	configFile, webConfig, healthAddress, shard string
+	listen                                      []string
+	demo, lifecycle, pprof                      bool
+	grace, poll                                 *time.Duration
+	*logFlags
+}
+
+func serveCommand(app *kingpin.Application) command {
+	clause := app.Command("serve", "Run the daemon: probe on a schedule, serve /metrics.").Default()
+	f := &serveFlags{logFlags: bindLog(clause)}
+	clause.Flag("config.file", "Configuration file. Without it the TAOTOKEN_* variables are used.").PlaceHolder("F").StringVar(&f.configFile)
+	clause.Flag("demo", "Watch an embedded simulator.").BoolVar(&f.demo)
+	clause.Flag("web.listen-address", "Address to listen on; may be repeated.").Default(exporter.DefaultListenAddress).StringsVar(&f.listen)
+	clause.Flag("web.config.file", "TLS and basic auth, as the Prometheus exporter toolkit reads them.").PlaceHolder("F").StringVar(&f.webConfig)
+	clause.Flag("web.health-address", "Serve /-/healthy and /-/ready on a plain listener of their own.").PlaceHolder("A").StringVar(&f.healthAddress)
+	clause.Flag("web.enable-lifecycle", "Allow POST /-/reload. SIGHUP always works.").BoolVar(&f.lifecycle)
+	clause.Flag("web.enable-pprof", "Serve /debug/pprof/.").BoolVar(&f.pprof)
+	clause.Flag("shard", "Run only this part of the probes: I/N with I from 0 to N-1.").PlaceHolder("I/N").StringVar(&f.shard)
+	f.grace = durationFlag(clause, "shutdown.grace", "How long running probes may finish after SIGTERM.", 25*time.Second)
+	f.poll = durationFlag(clause, "config.poll-interval", "Reload when the content of the configuration has changed, looked at this often. Off by default.", 0)
+	return command{clause, f.run}
+}
+
+// daemon is what serve wires together. The path of a probe through it:
+// scheduler (tick → worker) → fleet (Probe) → recorders (exporter, log) → page.
+type daemon struct {
+	log      *zap.Logger
+	exporter *exporter.Exporter
+	fleet    *probe.Fleet
+	sched    *schedule.Scheduler
+	health   *schedule.HealthPoller
+	lag      *probe.Sentinel
+	load     func() (*configs.Config, error)
+	shard    func(roster.Roster) roster.Roster
+
+	mu        sync.Mutex // one reload at a time; guards what follows
+	config    *configs.Config
+	endpoints map[string]*probe.Endpoint
+	hashes    map[string]string // of the targets behind endpoints
+	loaded    bool
+}
+
+func (f *serveFlags) run(ctx context.Context, c console) int {
+	log, err := f.logger(c.err)
+	if err != nil {
+		return fail(c, err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	d, err := f.wire(ctx, log, c)
+	if err != nil {
+		return fail(c, err)
+	}
+	if err := d.reload(); err != nil {
+		return fail(c, err)
+	}
+	return f.serve(ctx, stop, d, c)
+}
+
+// wire builds the parts; nothing runs yet but the demo's simulator.
+func (f *serveFlags) wire(ctx context.Context, log *zap.Logger, c console) (*daemon, error) {
+	load, err := f.loader(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	d := &daemon{
+		log: log, load: load, fleet: &probe.Fleet{}, lag: probe.NewSentinel(),
+		exporter: exporter.New(exporter.Config{}),
+		shard:    func(r roster.Roster) roster.Roster { return r },
+	}
+	if f.shard != "" {
+		i, n, err := roster.ParseShard(f.shard)
+		if err != nil {
+			return nil, usagef("--shard: %v", err)
+		}
+		d.shard = func(r roster.Roster) roster.Roster { return roster.Shard(r, i, n) }
+	}
+	d.sched, err = schedule.New(schedule.Config{
+		Prober: d.fleet, Calibrator: d.fleet, Logger: log, Grace: *f.grace,
+		Recorder: probe.Recorders{d.exporter, exporter.NewLog(log)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.health = &schedule.HealthPoller{Health: d.askHealth, Set: d.setHealth}
+	return d, nil
+}
+
+// loader returns what (re)reads the configuration.
+func (f *serveFlags) loader(ctx context.Context, c console) (func() (*configs.Config, error), error) {
+	opts := configs.Options{LookupEnv: c.env}
+	switch {
+	case f.demo && f.configFile != "":
+		return nil, usagef("--demo and --config.file exclude one another")
+	case f.demo:
+		cfg, _, err := demo(ctx, opts)
+		return func() (*configs.Config, error) { return cfg, err }, err
+	case f.configFile != "":
+		return func() (*configs.Config, error) { return configs.Load(f.configFile, opts) }, nil
+	}
+	return func() (*configs.Config, error) { return configs.FromEnv(c.env) }, nil
+}
+
+// serve runs everything until ctx ends, then drains: no new ticks, running
+// probes finish within the grace time, and the page stays up meanwhile.
+func (f *serveFlags) serve(ctx context.Context, stop context.CancelFunc, d *daemon, c console) int {
+	pageCtx, closePage := context.WithCancel(context.WithoutCancel(ctx))
+	defer closePage()
+	pageDone := make(chan error, 1)
+	go func() {
+		err := d.page(f, c).Run(pageCtx)
+		stop() // without its page the daemon is of no use
+		pageDone <- err
+	}()
+	var side sync.WaitGroup
+	side.Go(func() { d.lag.Run(pageCtx) })
+	side.Go(func() { d.keepGauges(ctx) })
+	side.Go(func() { d.watchConfig(ctx, *f.poll) })
+
+	if err := d.sched.Start(); err != nil {
+		return fail(c, err)
+	}
+	<-ctx.Done()
+	d.log.Info("stopping: no new probes, waiting for those that run", zap.Int("running", d.sched.Running()))
+	err := d.sched.Shutdown(context.WithoutCancel(ctx))
+	d.health.Shutdown()
+	d.fleet.Close()
+	closePage()
+	side.Wait()
+	if pageErr := <-pageDone; pageErr != nil {
+		err = pageErr
+	}
+	if err != nil {
+		return fail(c, err)
+	}
+	return exitOK
+}
+
+// page is the HTTP side.
+func (d *daemon) page(f *serveFlags, c console) *exporter.HTTPServer {
+	return exporter.NewHTTPServer(exporter.HTTPConfig{
+		Exporter: d.exporter, ListenAddresses: f.listen, WebConfigFile: f.webConfig, HealthAddress: f.healthAddress,
+		EnableLifecycle: f.lifecycle, EnablePprof: f.pprof,
+		Redacted: d.redacted, Ready: d.ready,
+		Reload:    func(context.Context) error { return d.reload() },
+		NextDue:   d.nextDue,
+		Version:   version.Info(),
+		Logger:    slog.New(zapslog.NewHandler(d.log.Core(), zapslog.WithName("web"))),
+		Listening: func(addrs []net.Addr) { d.announce(c, addrs, f) },
+	})
+}
+
+// announce says on the console where to look.
+func (d *daemon) announce(c console, addrs []net.Addr, f *serveFlags) {
+	scheme := "http"
+	if f.webConfig != "" {
+		scheme = "https" // or plain, if the file has only passwords; the log says which
+	}
+	r := d.rosterNow()
+	fmt.Fprintf(c.out, "tokprobe watches %d probes of %d targets\n", len(r.Watches), len(r.Targets))
+	for _, addr := range addrs {
+		fmt.Fprintf(c.out, "  status   %s://%s/\n  metrics  %[1]s://%[2]s/metrics\n", scheme, reachable(addr))
+	}
+	if f.demo {
+		fmt.Fprintf(c.out, "  simulator %s  (its own record: %[1]s/sim/stats)\n", r.Targets[0].BaseURL)
+	}
+}
+
+// reachable turns a wildcard address into one that can be opened.
+func reachable(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// watchConfig reloads on SIGHUP and, if asked to, when the content changed.
+func (d *daemon) watchConfig(ctx context.Context, poll time.Duration) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	var tick <-chan time.Time
+	if poll > 0 {
+		ticker := time.NewTicker(poll)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hup:
+			d.reload() //nolint:errcheck // logged, and on the page as a gauge
+		case <-tick:
+			d.reloadIfChanged()
+		}
+	}
+}
