@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -202,6 +203,28 @@ func TestMaintenance(t *testing.T) {
 		}
 		if marked != 60 {
 			t.Errorf("%d ticks marked, want 30 due and 30 done", marked)
+		}
+	})
+}
+
+// A hold that comes and goes within one probe has disturbed it all the same.
+func TestShortHoldMarksTheRunningProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := &tape{}
+		id := ids("p")[0]
+		s := run(t, Config{Prober: takes(8 * time.Second), Recorder: rec}, plain(watch(id, 10*time.Second)))
+		time.Sleep(time.Until(s.Next(id)) + time.Second)
+		release := s.Hold("t", "org/m", probe.ID{})
+		time.Sleep(time.Second)
+		release()
+		time.Sleep(18 * time.Second)
+		stop(t, s)
+		var marks []bool
+		for _, tick := range rec.all() {
+			marks = append(marks, tick.Bystander)
+		}
+		if want := []bool{false, true, false, false}; !slices.Equal(marks[:min(len(marks), 4)], want) {
+			t.Errorf("marks %v, want %v: only the first result", marks, want)
 		}
 	})
 }

@@ -137,29 +137,28 @@ func TestCalibrationAndReload(t *testing.T) {
 		s := run(t, Config{Prober: proberFunc(func(context.Context, probe.Spec) probe.Result { return probe.Result{Outcome: probe.Connect} }),
 			Recorder: &tape{}, Calibrator: k}, plain(watch(id, time.Minute)))
 		time.Sleep(10 * time.Minute)
-		step := func(what string, want int, change func(w *[]time.Time)) {
+		r := plain(watch(id, time.Minute))
+		step := func(what string, want int) {
 			t.Helper()
-			change(&k.calls)
+			if err := s.Apply(r); err != nil {
+				t.Error(err)
+			}
 			time.Sleep(10 * time.Minute)
+			k.mu.Lock()
+			defer k.mu.Unlock()
 			if len(k.calls) != want {
 				t.Errorf("%s: %d calibrations, want %d", what, len(k.calls), want)
 			}
 		}
-		r := plain(watch(id, time.Minute))
-		apply := func(*[]time.Time) {
-			if err := s.Apply(r); err != nil {
-				t.Error(err)
-			}
-		}
-		step("same", 1, apply)
+		step("same", 1)
 		r.Watches[0].AllowOverlap = true
-		step("a detail", 1, apply)
+		step("a detail", 1)
 		r = plain(watch(id, time.Minute))
 		r.Watches[0].Spec.Prompt.MaxTokens = 7
-		step("the prompt", 2, apply)
+		step("the prompt", 2)
 		r = plain(r.Watches[0])
 		r.Targets[0].Hash = "2"
-		step("the target", 3, apply)
+		step("the target", 3)
 		stop(t, s)
 	})
 }
