@@ -15,38 +15,36 @@ const generatedTail = "\n\nSummarise the notes above in plain words, at length."
 // a longer one, so what one size measured is exactly true in the others.
 const generatorSeed = 1
 
-// generate returns exactly n words of prose, the same for the same seed.
+// generate returns exactly n bytes of ASCII prose, the same for the same seed;
+// the last word may be cut, since whole words are too coarse: some tokenizers
+// make eight tokens of one.
 //
 // The text comes in rounds. A round holds every sentence of the bank once, in
 // an order of its own, so a whole round always has the same number of tokens
 // whatever the tokenizer, and two measured sizes tell the size of any other:
-// if 2 rounds are 1,500 tokens and 6 rounds 4,420, a round is 730, and 128,000
-// tokens are 1,500 + 173.3 rounds. No two rounds read alike.
+// if 1 round is 800 tokens and 6 rounds are 4,450, a round is 730, and 128,000
+// tokens are 1 + 174.2 rounds. No two rounds read alike.
 func generate(seed uint64, n int) string {
 	var b strings.Builder
-	b.Grow(n*7 + 64)
+	b.Grow(n + 256) // a sentence beyond n
 	rng := splitmix(seed)
 	order := make([]int, len(sentences))
 	for i := range order {
 		order[i] = i
 	}
-	for n > 0 {
+	for b.Len() < n {
 		shuffle(order, &rng)
 		for at, i := range order {
+			if b.Len() >= n {
+				break
+			}
 			if b.Len() > 0 {
 				b.WriteString(separator(at))
 			}
-			s := sentences[i]
-			count := strings.Count(s, " ") + 1
-			if count >= n {
-				b.WriteString(firstWords(s, n))
-				return b.String()
-			}
-			b.WriteString(s)
-			n -= count
+			b.WriteString(sentences[i])
 		}
 	}
-	return b.String()
+	return b.String()[:n]
 }
 
 // separator starts a paragraph before every eighth sentence of a round.
@@ -55,17 +53,6 @@ func separator(at int) string {
 		return "\n\n"
 	}
 	return " "
-}
-
-func firstWords(s string, n int) string {
-	for i := range len(s) {
-		if s[i] == ' ' {
-			if n--; n == 0 {
-				return s[:i]
-			}
-		}
-	}
-	return s
 }
 
 // splitmix is SplitMix64. The standard library's generators are as good, but
@@ -87,11 +74,11 @@ func shuffle(order []int, rng *splitmix) {
 	}
 }
 
-// roundWords is the number of words in one round.
-func roundWords() int {
-	n := 0
-	for _, s := range sentences {
-		n += strings.Count(s, " ") + 1
+// rounds is the number of bytes in so many whole rounds.
+func rounds(n int) int {
+	size := 0
+	for at, s := range sentences {
+		size += len(separator(at)) + len(s)
 	}
-	return n
+	return n*size - len(separator(0)) // nothing separates the first sentence
 }

@@ -6,50 +6,35 @@ import (
 	"testing"
 )
 
-func TestGenerateHasExactlySoManyWords(t *testing.T) {
-	for _, n := range []int{1, 2, 14, 15, roundWords() - 1, roundWords(), roundWords() + 1, 5000} {
+func TestGenerateHasExactlySoManyBytes(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 71, rounds(1) - 1, rounds(1), rounds(1) + 1, 50_000} {
 		text := generate(7, n)
-		if got := len(strings.Fields(text)); got != n {
-			t.Errorf("asked for %d words, got %d", n, got)
+		if len(text) != n {
+			t.Errorf("asked for %d bytes, got %d", n, len(text))
 		}
 		if text != generate(7, n) {
-			t.Errorf("%d words: not the same text twice", n)
+			t.Errorf("%d bytes: not the same text twice", n)
 		}
-		if text != generate(7, n+100)[:len(text)] {
-			t.Errorf("%d words are not the beginning of %d", n, n+100)
+		if text != generate(7, n+100)[:n] {
+			t.Errorf("%d bytes are not the beginning of %d", n, n+100)
 		}
 	}
 	if generate(7, 300) == generate(8, 300) {
 		t.Error("two seeds give the same text")
 	}
-	if got, want := generate(1, 3), firstWords(sentences[firstOf(1)], 3); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func firstOf(seed uint64) int {
-	order := make([]int, len(sentences))
-	for i := range order {
-		order[i] = i
-	}
-	rng := splitmix(seed)
-	shuffle(order, &rng)
-	return order[0]
 }
 
 func TestEveryRoundHasEverySentenceOnceInANewOrder(t *testing.T) {
-	text := generate(3, 3*roundWords())
-	words := strings.Fields(text)
-	for round := range 3 {
-		part := strings.Join(words[round*roundWords():(round+1)*roundWords()], " ")
+	text := generate(3, rounds(3))
+	parts := []string{text[:rounds(1)], text[rounds(1):rounds(2)], text[rounds(2):]}
+	for i, part := range parts {
 		for _, s := range sentences {
 			if got := strings.Count(part, s); got != 1 {
-				t.Errorf("round %d has %q %d times", round, s, got)
+				t.Errorf("round %d has %q %d times", i, s, got)
 			}
 		}
 	}
-	first, second := words[:roundWords()], words[roundWords():2*roundWords()]
-	if strings.Join(first, " ") == strings.Join(second, " ") {
+	if parts[1] == parts[2] {
 		t.Error("two rounds read alike")
 	}
 }
@@ -72,7 +57,7 @@ var tokenizers = []struct {
 }{
 	{"a token a word", func(s string) int { return 7 + len(strings.Fields(s)) }},
 	{"four bytes a token", func(s string) int { return 25 + len(s)/4 }},
-	{"two bytes a token", func(s string) int { return 3 + len(s)/2 }},
+	{"a token a byte", func(s string) int { return 3 + len(s) }},
 	{"long words split", func(s string) int {
 		n := 300 // a gateway that adds a long system prompt
 		for _, w := range strings.Fields(s) {
@@ -89,17 +74,17 @@ func TestSizeFitHitsTheAskedSize(t *testing.T) {
 		for _, n := range []int{128_000, 400, 1000, 4000, 8000, 32_000, 401} {
 			requests := 0
 			for range maxSizings {
-				words, done := fit.next(n)
+				size, done := fit.next(n)
 				if done {
 					break
 				}
 				requests++
-				fit.add(sizePoint{words, tok.count(generate(generatorSeed, words) + generatedTail)})
+				fit.add(sizePoint{size, tok.count(generate(generatorSeed, size) + generatedTail)})
 			}
-			words := fit.words(n)
-			got := tok.count(generate(generatorSeed, words) + generatedTail)
+			size := fit.size(n)
+			got := tok.count(generate(generatorSeed, size) + generatedTail)
 			if abs(got-n) > tolerance(n) {
-				t.Errorf("%s: asked for %d tokens, got %d from %d words after %d requests", tok.name, n, got, words, requests)
+				t.Errorf("%s: asked for %d tokens, got %d from %d bytes after %d requests", tok.name, n, got, size, requests)
 			}
 			if n > bigPrompt && requests > 2 {
 				t.Errorf("%s: %d requests for %d tokens", tok.name, requests, n)
@@ -113,8 +98,8 @@ func TestSizeFitSurvivesNonsense(t *testing.T) {
 		{{100, 0}}, {{1, 1}, {1000, 1}}, {{1000, 1}, {1, 1000}}, {{0, math.MaxInt32}}, {{1, 1}, {1_000_000, 100}},
 	} {
 		fit := sizeFit{points: points}
-		if w := fit.words(1000); w < 1 || w > 1_010_000 {
-			t.Errorf("points %v: %d words for 1000 tokens", points, w)
+		if size := fit.size(1000); size < 1 || size > 1_050_000 {
+			t.Errorf("points %v: %d bytes for 1000 tokens", points, size)
 		}
 	}
 	var fit sizeFit
@@ -129,6 +114,6 @@ func TestSizeFitSurvivesNonsense(t *testing.T) {
 func BenchmarkGenerate128k(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		generate(1, 100_000)
+		generate(1, 560_000)
 	}
 }

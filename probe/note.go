@@ -20,14 +20,14 @@ func (s *learnedStore) notePrompt(spec Spec, r *Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.model(spec.Model)
-	words := 0
+	size := 0
 	if n := spec.Prompt.InputTokens; n > 0 {
 		z := l.size(spec.sizeKey())
-		words = z.wordsFor(n)
-		z.noteSize(n, words, r)
+		size = z.sizeFor(n)
+		z.noteSize(n, size, r)
 	}
 	if ok && busted {
-		key := promptKey{spec.protocol(), spec.Prompt.Hash(), words}
+		key := promptKey{spec.protocol(), spec.Prompt.Hash(), size}
 		l.noteCount(key, prompt, r)
 	}
 }
@@ -57,7 +57,7 @@ func noteCached(prompt int64, r *Result) {
 // noteSize sets the size of a generated prompt right once, by what a real probe
 // reports; a later difference is only warned about, since a prompt that changes
 // from probe to probe cannot be compared.
-func (z *sizes) noteSize(n, words int, r *Result) {
+func (z *sizes) noteSize(n, size int, r *Result) {
 	prompt, ok := r.PromptTokens.Get()
 	if !ok {
 		r.Warnings = append(r.Warnings, fmt.Sprintf(
@@ -70,7 +70,7 @@ func (z *sizes) noteSize(n, words int, r *Result) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf("the prompt has %d tokens, not the %d asked for", prompt, n))
 	if !z.corrected[n] {
 		z.corrected[n] = true
-		z.add(sizePoint{words, int(prompt)})
-		z.solved[n] = z.words(n)
+		z.add(sizePoint{size, int(prompt)})
+		z.solved[n] = z.size(n)
 	}
 }

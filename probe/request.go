@@ -10,11 +10,11 @@ import (
 
 // request turns a spec into what is sent, with the learned parameters.
 func (s *learnedStore) request(vendor string, spec Spec) (wire.Request, error) {
-	refused, words := s.inForce(spec)
+	refused, size := s.inForce(spec)
 	p := spec.Prompt
 	messages := p.Messages
 	if p.InputTokens > 0 {
-		text := generate(generatorSeed, words) + generatedTail
+		text := generate(generatorSeed, size) + generatedTail
 		messages = []wire.Message{{Role: "user", Content: text}}
 	}
 	if len(messages) == 0 {

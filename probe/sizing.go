@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// learnSize finds the number of words that make the wished number of tokens.
+// learnSize finds the number of bytes that make the wished number of tokens.
 func (c *calibration) learnSize(ctx context.Context) error {
 	n := c.spec.Prompt.InputTokens
 	spec := c.spec
@@ -15,17 +15,17 @@ func (c *calibration) learnSize(ctx context.Context) error {
 	spec.Prompt.Params = withBound(c.spec.Prompt.Params, sizingTokens)
 	delete(spec.Prompt.Params, "thinking") // its budget has to be below the bound
 	for range min(maxSizings, maxCalibrations-c.cost.Requests) {
-		words, done := c.nextSize(n)
+		size, done := c.nextSize(n)
 		if done {
 			break
 		}
 		_, refused := c.start()
-		spec.trial = &trial{refused: refused, words: words}
+		spec.trial = &trial{refused: refused, size: size}
 		r := c.ask(ctx, spec)
 		if !accepted(r) {
 			return c.sizeFailed(ctx, n, r)
 		}
-		c.measured(words, r)
+		c.measured(size, r)
 	}
 	c.solve(n)
 	return nil
@@ -35,7 +35,7 @@ func (c *calibration) sizes() *sizes {
 	return c.store.model(c.spec.Model).size(c.spec.sizeKey())
 }
 
-func (c *calibration) nextSize(n int) (words int, done bool) {
+func (c *calibration) nextSize(n int) (size int, done bool) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	z := c.sizes()
@@ -45,12 +45,12 @@ func (c *calibration) nextSize(n int) (words int, done bool) {
 	return z.next(n)
 }
 
-func (c *calibration) measured(words int, r Result) {
+func (c *calibration) measured(size int, r Result) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	z := c.sizes()
 	if tokens, ok := r.PromptTokens.Get(); ok {
-		z.add(sizePoint{words, int(tokens)})
+		z.add(sizePoint{size, int(tokens)})
 		return
 	}
 	z.unreported = true
@@ -60,9 +60,9 @@ func (c *calibration) solve(n int) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
 	if z := c.sizes(); !z.unreported {
-		z.solved[n] = z.words(n)
-		if w, done := z.next(n); done {
-			z.solved[n] = w
+		z.solved[n] = z.size(n)
+		if size, done := z.next(n); done {
+			z.solved[n] = size
 		}
 	}
 }

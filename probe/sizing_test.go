@@ -90,8 +90,8 @@ func TestWithoutPromptTokensTheSizeIsAGuess(t *testing.T) {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 	req := f.requests[len(f.requests)-1]
-	if got := words(req.Messages[0].Content); got < 700 || got > 800 {
-		t.Errorf("%d words for about 1000 tokens", got)
+	if got := len(req.Messages[0].Content); got < 4100 || got > 4400 {
+		t.Errorf("%d bytes for about 1000 tokens", got)
 	}
 }
 
