@@ -93,6 +93,22 @@ func TestSizeFitHitsTheAskedSize(t *testing.T) {
 	}
 }
 
+// The first guess of 1,000 tokens is beyond what this server takes, the right
+// size is not.
+func TestSizeFitFindsItsWayBackFromTruncation(t *testing.T) {
+	for _, perByte := range []float64{0.3, 0.55, 1.1} {
+		truncating := func(s string) int { return min(1500+len(s)/500, 45+int(float64(len(s))*perByte)) }
+		var fit sizeFit
+		for range maxSizings + 1 { // the last is the first probe's own
+			size, _ := fit.next(1000)
+			fit.add(sizePoint{size, truncating(generate(generatorSeed, size))})
+		}
+		if got := truncating(generate(generatorSeed, fit.size(1000))); abs(got-1000) > tolerance(1000) {
+			t.Errorf("%v a byte: got %d tokens, points %v", perByte, got, fit.points)
+		}
+	}
+}
+
 func TestSizeFitSurvivesNonsense(t *testing.T) {
 	for _, points := range [][]sizePoint{
 		{{100, 0}}, {{1, 1}, {1000, 1}}, {{1000, 1}, {1, 1000}}, {{0, math.MaxInt32}}, {{1, 1}, {1_000_000, 100}},
