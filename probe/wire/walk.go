@@ -79,28 +79,20 @@ func (w *walker) enter(c byte) bool {
 }
 
 // more goes to member or element n of what was entered, and returns false at
-// its closing bracket, which it consumes.
+// its closing bracket, which it consumes. That something follows is found out
+// by whoever reads it.
 func (w *walker) more(n int, closing byte) bool {
 	c := w.kind()
 	switch {
 	case w.fault != sound:
-		return false
 	case c == closing:
 		w.i++
 		w.depth--
 		return false
-	case n == 0:
-		if c == 0 {
-			w.fail()
-		}
-		return w.fault == sound
-	case c != ',':
+	case n > 0 && c != ',':
 		w.fail()
-		return false
-	}
-	w.i++
-	if c = w.kind(); c == 0 || c == closing {
-		w.fail()
+	case n > 0:
+		w.i++
 	}
 	return w.fault == sound
 }
