@@ -137,8 +137,8 @@ func TestClocksAreExact(t *testing.T) {
 // TestPace holds the rules of TPOT, tails and coalescing.
 func TestPace(t *testing.T) {
 	end := after(0, stop+done)
-	many := make([]probetest.Step, 0, 22)
-	for range 20 {
+	many := make([]probetest.Step, 0, 20)
+	for range 18 {
 		many = append(many, after(10*ms, tok("x")))
 	}
 	for _, c := range []struct {
@@ -159,8 +159,8 @@ func TestPace(t *testing.T) {
 			[]string{"1 output tokens in 2 token events: 0.50 each, outside 0.8 to 8"}},
 		{"zero usage is no usage", steps(after(ms, tok("a")), after(60*ms, tok("b")), after(0, stop+usage(5, 0, 0)+done)), some(60 * ms), false, nil},
 		{"all in one read", steps(after(100*ms, tok("a")+tok("b")+tok("c")), end), none, true, nil},
-		{"a tenth of all in one read", append(slices.Clone(many), after(10*ms, tok("y")+tok("z")), end), some(10 * ms * 20 / 21), false, nil},
-		{"more than a tenth in one read", append(slices.Clone(many), after(10*ms, tok("x")+tok("y")+tok("z")), end), some(10 * ms * 20 / 22), true, nil},
+		{"a tenth of all in one read", append(slices.Clone(many), after(10*ms, tok("y")+tok("z")), end), some(180 * ms / 19), false, nil},
+		{"more than a tenth in one read", append(slices.Clone(many), after(10*ms, tok("x")+tok("y")+tok("z")), end), some(180 * ms / 20), true, nil},
 		{"long tail", steps(after(ms, tok("a")), after(60*ms, tok("b")), after(101*ms, stop+done)), some(60 * ms), false,
 			[]string{"the answer ended 101ms after its last token"}},
 		{"tail of a twentieth", steps(after(1900*ms, tok("a")), after(380*ms, tok("b")), after(120*ms, stop+done)), some(380 * ms), false, nil},
@@ -278,6 +278,18 @@ func TestCallerCuts(t *testing.T) {
 			})
 		})
 	}
+	t.Run("while waiting for the key", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			slow := func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }
+			script := &probetest.Script{}
+			e := endpoint(t, probe.EndpointConfig{BaseURL: "http://t.test", Transport: script, Key: slow})
+			ctx, cancel := context.WithTimeout(t.Context(), 400*ms)
+			defer cancel()
+			if r := e.Probe(ctx, spec()); !r.Cut || r.Outcome != "" || len(script.Requests()) != 0 {
+				t.Errorf("cut %v, outcome %q, %d requests", r.Cut, r.Outcome, len(script.Requests()))
+			}
+		})
+	})
 	t.Run("after our own limit", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			e := endpoint(t, probe.EndpointConfig{BaseURL: "http://t.test", Transport: &probetest.Script{Wait: time.Minute}})

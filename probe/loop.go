@@ -8,12 +8,8 @@ import (
 	"tokprobe/probe/wire"
 )
 
-const (
-	// maxTextBytes bounds the text that is kept of one answer.
-	maxTextBytes = 1 << 20
-	// maxGapsAhead bounds the room made for gaps before the first one.
-	maxGapsAhead = 4096
-)
+// maxTextBytes bounds the text that is kept of one answer.
+const maxTextBytes = 1 << 20
 
 // stream is what the read loop has seen of one answer.
 type stream struct {

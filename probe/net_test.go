@@ -21,6 +21,7 @@ import (
 	"net/url"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -88,6 +89,10 @@ func TestConnectionFailures(t *testing.T) {
 			PreferGo: true,
 			Dial:     func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no resolver here") },
 		}}).DialContext}, probe.DNS, "no-such-host.invalid"},
+		{"hung resolver", probe.EndpointConfig{BaseURL: "http://slow-host.invalid", DialContext: (&net.Dialer{Resolver: &net.Resolver{
+			PreferGo: true,
+			Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() },
+		}}).DialContext}, probe.DNS, "name lookup not done within the connect limit of 500ms"},
 		{"closed port", url("http://" + closedPort(t)), probe.Connect, "connection refused"},
 		{"closed port, https", url("https://" + closedPort(t)), probe.Connect, "connection refused"},
 		{"https to plain HTTP", url(strings.Replace(listener(t, func(c *net.TCPConn, request func() error) {
@@ -331,6 +336,41 @@ func TestStaleConnection(t *testing.T) {
 				t.Errorf("reused %v, connect %v", r.Reused, r.Phases.Connect)
 			}
 		})
+	}
+}
+
+// TestAllKeptConnectionsAreStale: the second try does not take the next stale
+// connection out of the pool.
+func TestAllKeptConnectionsAreStale(t *testing.T) {
+	var both sync.WaitGroup
+	both.Add(2)
+	var connections atomic.Int32
+	address := listener(t, func(conn *net.TCPConn, request func() error) {
+		n := connections.Add(1)
+		if request() != nil {
+			return
+		}
+		if n <= 2 {
+			both.Done()
+			both.Wait() // so that there are two connections at the same time
+		}
+		io.WriteString(conn, answer+chunk(tok("a"))+chunk(stop+done)+"0\r\n\r\n")
+		_ = request() // and dies
+	})
+	e := endpoint(t, probe.EndpointConfig{BaseURL: address})
+	s := spec()
+	s.Reuse = true
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			if r := e.Probe(t.Context(), s); r.Outcome != probe.OK {
+				t.Errorf("%s %s", r.Outcome, r.Err)
+			}
+		})
+	}
+	wg.Wait()
+	if r := e.Probe(t.Context(), s); r.Outcome != probe.OK || r.StaleConnections != 1 || r.Reused {
+		t.Errorf("%s (%s), %d stale, reused %v", r.Outcome, r.Err, r.StaleConnections, r.Reused)
 	}
 }
 
