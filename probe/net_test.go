@@ -91,7 +91,7 @@ func TestConnectionFailures(t *testing.T) {
 		}}).DialContext}, probe.DNS, "no-such-host.invalid"},
 		{"hung resolver", probe.EndpointConfig{BaseURL: "http://slow-host.invalid", DialContext: (&net.Dialer{Resolver: &net.Resolver{
 			PreferGo: true,
-			Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() },
+			Dial:     func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() },
 		}}).DialContext}, probe.DNS, "name lookup not done within the connect limit of 500ms"},
 		{"closed port", url("http://" + closedPort(t)), probe.Connect, "connection refused"},
 		{"closed port, https", url("https://" + closedPort(t)), probe.Connect, "connection refused"},
