@@ -42,7 +42,7 @@ func serveCommand(app *kingpin.Application) command {
 	clause.Flag("web.health-address", "Serve /-/healthy and /-/ready on a plain listener of their own.").PlaceHolder("A").StringVar(&f.healthAddress)
 	clause.Flag("web.enable-lifecycle", "Allow POST /-/reload. SIGHUP always works.").BoolVar(&f.lifecycle)
 	clause.Flag("web.enable-pprof", "Serve /debug/pprof/.").BoolVar(&f.pprof)
-	clause.Flag("shard", "Run only this part of the probes: I/N with I from 0 to N-1.").PlaceHolder("I/N").StringVar(&f.shard)
+	clause.Flag("shard", "Run only part of the probes: 2/5 is the second of five parts.").PlaceHolder("I/N").StringVar(&f.shard)
 	f.grace = durationFlag(clause, "shutdown.grace", "How long running probes may finish after SIGTERM.", 25*time.Second)
 	f.poll = durationFlag(clause, "config.poll-interval", "Reload when the content of the configuration has changed, looked at this often. Off by default.", 0)
 	return command{clause, f.run}
