@@ -109,6 +109,18 @@ func TestPrefixCache(t *testing.T) {
 	})
 }
 
+// TestLastTokenIsComputed: 80 words are five whole blocks and exactly 104
+// tokens; with all of them cached, one is computed all the same.
+func TestLastTokenIsComputed(t *testing.T) {
+	var p text
+	p.add(manyWords(80))
+	c := newPrefixCache()
+	c.add(p.blocks)
+	if n := c.match(p.blocks, p.tokens()); n != 103 || len(p.blocks) != 5 {
+		t.Errorf("%d tokens of %d blocks cached, want 103 of 5", n, len(p.blocks))
+	}
+}
+
 // TestPreemption: two sequences of 11 + 32 tokens in a cache of 64 outgrow it;
 // the younger one is computed again and both end whole.
 func TestPreemption(t *testing.T) {

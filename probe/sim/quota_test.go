@@ -67,6 +67,10 @@ func TestTPM(t *testing.T) {
 		if large := ask(t, rt, chatPath, chat("sim-fast", 200)); large.status != 429 || large.header.Get("Retry-After") != "60" {
 			t.Errorf("a request over the whole quota: %d %v", large.status, large.header)
 		}
+		time.Sleep(time.Minute)
+		if g := ask(t, rt, chatPath, chat("sim-fast", 20)); g.status != 200 || g.header.Get("x-ratelimit-remaining-tokens") != "70" {
+			t.Errorf("a minute later: %d %v", g.status, g.header)
+		}
 	})
 }
 
