@@ -51,6 +51,13 @@ func (s *Scheduler) Apply(r roster.Roster) error {
 	return err
 }
 
+// Check returns the error with which Apply would refuse r, so that a reload can
+// ask before it changes other parts.
+func Check(r roster.Roster) error {
+	_, _, err := compile(r)
+	return err
+}
+
 func compile(r roster.Roster) ([]plan, map[string]target, error) {
 	var errs []error
 	targets := make(map[string]target, len(r.Targets))

@@ -50,3 +50,28 @@ func BenchmarkStartDelay(b *testing.B) {
 		b.ReportMetric(float64(len(late)), "starts")
 	}
 }
+
+// BenchmarkStart1000 is the cold start of a large roster.
+func BenchmarkStart1000(b *testing.B) {
+	r := plain()
+	for i := range 1000 {
+		r.Watches = append(r.Watches, watch(probe.ID{Target: "t", Model: "m", Probe: fmt.Sprint(i)}, time.Hour))
+	}
+	for b.Loop() {
+		s, err := New(Config{Prober: takes(0), Recorder: &tape{}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Apply(r); err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Start(); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if err := s.Shutdown(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}

@@ -188,6 +188,12 @@ func TestApplyRefusesAllOrNothing(t *testing.T) {
 			roster.Watch{ID: ids("cron")[0], Cron: "nonsense"}, watch(ids("new")[0], time.Second))
 		bad.Targets[0].Maintenance = []roster.Window{{Cron: "x", Duration: time.Hour}}
 		err := s.Apply(bad)
+		if again := Check(bad); again == nil || again.Error() != err.Error() {
+			t.Errorf("Check says %v", again)
+		}
+		if err := Check(plain(watch(id, time.Second))); err != nil {
+			t.Errorf("Check of a good roster: %v", err)
+		}
 		want := "target t: maintenance[0]: cron \"x\" in zone \"\": expected exactly 5 fields, found 1: [x]; write five fields: minute hour day month weekday\n" +
 			"probe t/org/m/none: needs either an interval above 0 or a cron, has every 0s and cron \"\"\n" +
 			"probe t/org/m/cron: cron \"nonsense\" in zone \"\": expected exactly 5 fields, found 1: [nonsense]; write five fields: minute hour day month weekday\n" +
