@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
-	"github.com/prometheus/common/version"
 	"go.uber.org/zap"
 	"go.uber.org/zap/exp/zapslog"
 
@@ -171,7 +170,7 @@ func (d *daemon) page(f *serveFlags, c console) *exporter.HTTPServer {
 		Redacted: d.redacted, Ready: d.ready,
 		Reload:    func(context.Context) error { return d.reload() },
 		NextDue:   d.nextDue,
-		Version:   version.Info(),
+		Version:   versionLine(),
 		Logger:    slog.New(zapslog.NewHandler(d.log.Core(), zapslog.WithName("web"))),
 		Listening: func(addrs []net.Addr) { d.announce(c, addrs, f) },
 	})
