@@ -14,6 +14,13 @@ import (
 	"tokprobe/probe/probetest"
 )
 
+var (
+	_ probe.Prober     = (*probe.Endpoint)(nil)
+	_ probe.Calibrator = (*probe.Endpoint)(nil)
+	_ probe.Prober     = (*probe.Fleet)(nil)
+	_ probe.Calibrator = (*probe.Fleet)(nil)
+)
+
 func TestFleet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fleet probe.Fleet
