@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -20,7 +21,7 @@ type Settings struct {
 func (r *Report) Assess(set Settings) {
 	th := set.Thresholds.withDefaults()
 	r.SchemaVersion = SchemaVersion
-	slices.SortStableFunc(r.Levels, func(a, b Level) int { return compareFloat(a.Load, b.Load) })
+	slices.SortStableFunc(r.Levels, func(a, b Level) int { return cmp.Compare(a.Load, b.Load) })
 	r.markShort(th)
 	points := make([]Point, len(r.Levels))
 	for i, l := range r.Levels {
@@ -151,16 +152,6 @@ func validPoints(points []Point, states []State) []Point {
 		}
 	}
 	return valid
-}
-
-func compareFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func secondsOf(l Level) time.Duration { return time.Duration(l.Duration * float64(time.Second)) }

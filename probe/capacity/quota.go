@@ -18,8 +18,9 @@ var (
 )
 
 // refusalWall reads the levels with too many 429s. In this order: a message
-// that speaks of concurrency; messages and headers that speak of tokens or of
-// requests; a constant number of accepted requests in flight at every refusal.
+// that speaks of concurrency, of tokens or of requests; headers that tell which
+// budget was used up or which stated limit was met; a constant number of
+// accepted requests in flight at every refusal.
 // A quota is a number per minute: it is named only from levels of at least
 // QuotaTime. What cannot be told apart is wall errors and says so.
 func refusalWall(levels []Level, _ Knee, th Thresholds) (Wall, bool) {
@@ -60,7 +61,15 @@ func refusalWall(levels []Level, _ Knee, th Thresholds) (Wall, bool) {
 // quotaOf tells a token quota from a request quota, with the reason; empty if
 // nothing tells.
 func quotaOf(hit []Level, th Thresholds) (WallName, string) {
-	for _, l := range hit { // a used-up budget in the headers is the best witness
+	tokenText, tokens := messageOf(hit, saysTokens)
+	requestText, requests := messageOf(hit, saysRequests)
+	switch {
+	case tokens && !requests:
+		return TPMQuota, fmt.Sprintf("it said %q", tokenText)
+	case requests && !tokens:
+		return RPMQuota, fmt.Sprintf("it said %q", requestText)
+	}
+	for _, l := range hit { // a budget that was used up
 		t := l.Throttle
 		tokens, requests := left(t.RemainingTokens, t.LimitTokens), left(t.RemainingRequests, t.LimitRequests)
 		const usedUp = 0.1
@@ -70,14 +79,6 @@ func quotaOf(hit []Level, th Thresholds) (WallName, string) {
 		case requests <= usedUp && requests < tokens:
 			return RPMQuota, fmt.Sprintf("x-ratelimit-remaining-requests was %d", t.RemainingRequests.V)
 		}
-	}
-	tokenText, tokens := messageOf(hit, saysTokens)
-	requestText, requests := messageOf(hit, saysRequests)
-	switch {
-	case tokens && !requests:
-		return TPMQuota, fmt.Sprintf("it said %q", tokenText)
-	case requests && !tokens:
-		return RPMQuota, fmt.Sprintf("it said %q", requestText)
 	}
 	for _, l := range longLevels(hit, th) { // a stated limit that was just met
 		tokens := nearLimit(l.TokensPerMinute, l.Throttle.LimitTokens, th)

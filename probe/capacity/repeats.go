@@ -72,8 +72,9 @@ func (l *Level) settle(runs []Level) {
 	if t := of(Level.JudgedThroughput); len(t) > 1 {
 		l.Spread = per(t[len(t)-1]-t[0], median(t).V)
 	}
-	l.FewRequests, l.Throttle = false, nil
+	l.FewRequests, l.Throttle, l.MaxConcurrentRequests = false, nil, 0
 	for _, r := range runs {
+		l.MaxConcurrentRequests = max(l.MaxConcurrentRequests, r.MaxConcurrentRequests)
 		if r.FewRequests {
 			l.FewRequests = true
 			l.warn("a run has under 2 requests a stream: ramp and drain weigh heavily")

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -71,28 +72,42 @@ func steadyWindow(r Run) (from, to time.Duration, ok bool) {
 
 // allInFlight is the first moment at which n requests were in flight.
 func allInFlight(samples []Sample, n int) (time.Duration, bool) {
-	type edge struct {
-		at   time.Duration
-		step int
-	}
-	edges := make([]edge, 0, 2*len(samples))
-	for _, s := range samples {
-		edges = append(edges, edge{s.Sent, 1}, edge{max(s.end(), s.Sent), -1})
-	}
-	slices.SortFunc(edges, func(a, b edge) int {
-		if a.at != b.at {
-			return int(min(max(a.at-b.at, -1), 1))
-		}
-		return a.step - b.step // an end before the start it lets in
-	})
 	flying := 0
-	for _, e := range edges {
+	for _, e := range edges(samples) {
 		flying += e.step
 		if flying >= n && n > 0 {
 			return e.at, true
 		}
 	}
 	return 0, false
+}
+
+// peakInFlight is the most requests that were in flight at once.
+func peakInFlight(samples []Sample) int {
+	flying, most := 0, 0
+	for _, e := range edges(samples) {
+		flying += e.step
+		most = max(most, flying)
+	}
+	return most
+}
+
+// edge is a request sent (+1) or ended (−1).
+type edge struct {
+	at   time.Duration
+	step int
+}
+
+// edges are all of them in order, an end before the start that it lets in.
+func edges(samples []Sample) []edge {
+	list := make([]edge, 0, 2*len(samples))
+	for _, s := range samples {
+		list = append(list, edge{s.Sent, 1}, edge{max(s.end(), s.Sent+1), -1})
+	}
+	slices.SortFunc(list, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.step, b.step))
+	})
+	return list
 }
 
 // shareIn is the share of a request's life that lies in the window. In a

@@ -70,21 +70,28 @@ func least(a, b probe.Opt[int64]) probe.Opt[int64] {
 // flyingAtRefusal counts, for every refused request, the accepted ones in
 // flight when it was sent.
 func flyingAtRefusal(samples []Sample) (low, most probe.Opt[float64]) {
+	var starts, ends []time.Duration
+	for _, s := range samples {
+		if !refused(s) {
+			starts, ends = append(starts, s.Sent), append(ends, s.end())
+		}
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
 	var counts []float64
-	for _, r := range samples {
-		if !refused(r) {
-			continue
+	for _, s := range samples {
+		if refused(s) {
+			counts = append(counts, float64(upTo(starts, s.Sent)-upTo(ends, s.Sent)))
 		}
-		n := 0
-		for _, s := range samples {
-			if !refused(s) && s.Sent <= r.Sent && s.end() > r.Sent {
-				n++
-			}
-		}
-		counts = append(counts, float64(n))
 	}
 	slices.Sort(counts)
 	return Quantile(counts, 0.1), Quantile(counts, 1)
+}
+
+// upTo counts the sorted times at or before t.
+func upTo(sorted []time.Duration, t time.Duration) int {
+	n, _ := slices.BinarySearch(sorted, t+1)
+	return n
 }
 
 // ServerLoad is what the endpoint's own /metrics said during a level.

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func WallNames() []WallName {
 func Walls(levels []Level, knee Knee, th Thresholds) []Wall {
 	th = th.withDefaults()
 	levels = slices.Clone(levels)
-	slices.SortStableFunc(levels, func(a, b Level) int { return compareFloat(a.Load, b.Load) })
+	slices.SortStableFunc(levels, func(a, b Level) int { return cmp.Compare(a.Load, b.Load) })
 	var walls []Wall
 	for _, find := range []func([]Level, Knee, Thresholds) (Wall, bool){clientWall, refusalWall, errorWall, growthWall} {
 		if w, ok := find(levels, knee, th); ok {
@@ -74,19 +75,22 @@ func clientWall(levels []Level, _ Knee, _ Thresholds) (Wall, bool) {
 
 func errorWall(levels []Level, _ Knee, th Thresholds) (Wall, bool) {
 	for _, l := range levels {
-		total := l.Completed + l.Failed
-		if !th.failing(l.ServiceFailures, total) {
+		total, bad := l.Completed+l.Failed, l.ServiceFailures
+		if l.Completed == 0 { // whoever's fault: no request succeeded
+			bad = l.Failed - l.Outcomes[probe.RateLimited]
+		}
+		if !th.failing(bad, total) && (l.Completed > 0 || bad == 0) {
 			continue
 		}
 		worst, most := probe.Outcome(""), 0
 		for _, o := range probe.Outcomes() {
-			if n := l.Outcomes[o]; o.Kind() == probe.KindService && n > most {
+			if n := l.Outcomes[o]; o != probe.OK && o != probe.RateLimited && n > most {
 				worst, most = o, n
 			}
 		}
 		return Wall{Limit: Errors, FromLoad: probe.Some(l.Load),
 			Evidence: fmt.Sprintf("failures from level %g on: %d of %d requests, most often %s (%d)%s",
-				l.Load, l.ServiceFailures, total, worst, most, l.Server.says())}, true
+				l.Load, bad, total, worst, most, l.Server.says())}, true
 	}
 	return Wall{}, false
 }

@@ -80,6 +80,8 @@ func TestWalls(t *testing.T) {
 		{"decode", []Level{fine(4, 95, 10), fine(8, 400, 12.5)}, kneeAt(4), []WallName{Decode}, 8, []string{"TPOT P50 rose from 10 ms at 4 to 12 ms at 8"}},
 		{"queue shows later", []Level{fine(4, 95, 10), fine(5, 120, 10), fine(8, 400, 10)}, kneeAt(4), []WallName{Queue}, 8, nil},
 		{"errors", []Level{fine(8, 100, 10), failed}, kneeAt(8), []WallName{Errors}, 16, []string{"9 of 109 requests, most often timeout_first_token (7)"}},
+		{"no key", []Level{{Mode: Concurrency, Load: 1, Failed: 1, State: Failing, Trusted: true, Outcomes: map[probe.Outcome]int{probe.Auth: 1}}}, Knee{},
+			[]WallName{Errors}, 1, []string{"1 of 1 requests, most often auth (1)"}},
 		{"client lag", []Level{fine(8, 100, 10), lagging}, Knee{AtLeast: probe.Some(8.0)}, []WallName{Client}, 32, []string{"lag P99 62 ms"}},
 		{"client cap", []Level{fine(8, 100, 10), capped}, Knee{AtLeast: probe.Some(8.0)}, []WallName{Client}, 40, []string{"our own cap"}},
 		{"refused first, then queueing", []Level{fine(4, 95, 10), refusing(8, 20, 90, 30000, tokens), fine(16, 400, 10)}, kneeAt(4), []WallName{TPMQuota, Queue}, 8, nil},
