@@ -32,7 +32,7 @@ func (r *Report) warnAll() {
 	case r.Knee.AtLeast.OK:
 		r.warn("the knee was not reached: the endpoint holds at least %g; raise the ladder to find it", r.Knee.AtLeast.V)
 	default:
-		r.warn("no level could be judged: there is no knee")
+		r.warn("no level could be judged, or all failed: there is no knee")
 	}
 	if r.hasSLO() && !r.MostLoadUnderSLO.OK {
 		r.warn("no level met the SLO: no load is recommended")
