@@ -135,11 +135,11 @@ func TestInFlightAtTheSameInstant(t *testing.T) {
 		d := time.Duration(sec) * time.Second
 		return Sample{Timing: Timing{Intended: d, Sent: d, Done: d + length}, T0: d, Outcome: o}
 	}
-	// At 5 s one accepted request ends and another starts; the refused one of
-	// that instant meets the latter only.
-	low, most := flyingAtRefusal([]Sample{at(0, probe.OK, 5*time.Second), at(5, probe.OK, time.Second), at(5, probe.RateLimited, 0)})
-	if low != probe.Some(1.0) || most != probe.Some(1.0) {
-		t.Errorf("in flight %+v to %+v, want 1", low, most)
+	// At 5 s one accepted request ends and two start; the refused one of that
+	// instant meets the latter only.
+	low, most := flyingAtRefusal([]Sample{at(0, probe.OK, 5*time.Second), at(5, probe.OK, time.Second), at(5, probe.OK, time.Second), at(5, probe.RateLimited, 0)})
+	if low != probe.Some(2.0) || most != probe.Some(2.0) {
+		t.Errorf("in flight %+v to %+v, want 2", low, most)
 	}
 }
 
