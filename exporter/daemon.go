@@ -119,6 +119,14 @@ func (e *Exporter) SetHealth(target string, healthy bool) {
 	e.setTarget(e.daemon.health, number(healthy), target)
 }
 
+// ClearHealth takes the health of a target off the page: its endpoint gave no
+// answer that says anything, or is no longer asked.
+func (e *Exporter) ClearHealth(target string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.daemon.health.DeleteLabelValues(target)
+}
+
 // SetMaintenance records whether a maintenance window of the target is open.
 func (e *Exporter) SetMaintenance(target string, active bool) {
 	e.setTarget(e.daemon.maintenance, number(active), target)

@@ -12,6 +12,7 @@ import (
 	"tokprobe/probe"
 	"tokprobe/probe/admit"
 	"tokprobe/probe/roster"
+	"tokprobe/probe/schedule"
 )
 
 // reload reads the whole new configuration first and changes only what
@@ -71,6 +72,9 @@ func (d *daemon) apply(cfg *configs.Config) error {
 		if endpoints[t.Name], err = probe.NewEndpoint(conf); err != nil {
 			return err
 		}
+	}
+	if err := schedule.Check(r); err != nil {
+		return err
 	}
 	// The page first: a tick of a watch that the page does not know would not
 	// be counted. The fleet before the scheduler, which may fire at once.
@@ -146,7 +150,8 @@ func (d *daemon) setGauges(r roster.Roster) {
 }
 
 // askHealth asks a target's own health endpoint. Only a clear answer counts:
-// 2xx is up, 5xx is down, anything else (no such path, a login) says nothing.
+// 2xx is up; no answer in time, no connection and 5xx are down; anything else
+// (no such path, a login) says nothing.
 func (d *daemon) askHealth(ctx context.Context, t roster.Target) (up, known bool) {
 	d.mu.Lock()
 	endpoint := d.endpoints[t.Name]
@@ -156,7 +161,7 @@ func (d *daemon) askHealth(ctx context.Context, t roster.Target) (up, known bool
 	}
 	status, err := endpoint.Health(ctx, t.HealthURL)
 	switch {
-	case ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.Canceled): // the poll was ended, not the target
 		return false, false
 	case err != nil || status >= http.StatusInternalServerError:
 		return false, true
@@ -164,8 +169,12 @@ func (d *daemon) askHealth(ctx context.Context, t roster.Target) (up, known bool
 	return true, status < 300
 }
 
+// setHealth takes what was not answered off the page: a gauge that keeps its
+// last 1 would make a dead machine read as "hung but healthy".
 func (d *daemon) setHealth(target string, up, known bool) {
 	if known {
 		d.exporter.SetHealth(target, up)
+	} else {
+		d.exporter.ClearHealth(target)
 	}
 }
