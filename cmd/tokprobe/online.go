@@ -217,12 +217,10 @@ func (w *walk) noModels(err error) (string, error) {
 		switch {
 		case status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden:
 			return "", finding{fmt.Sprintf("the key is refused (%d)", status.Code), w.endpoint.Hint(probe.Result{Outcome: probe.Auth, HTTPStatus: status.Code})}
-		case status.HTML:
-			return "", finding{fmt.Sprintf("%s/v1/models is a web page, not an API", w.cfg.BaseURL), "base_url names the site instead of its API: look for the API's base in the provider's documentation"}
 		case status.Code >= 300 && status.Code < 400:
 			return "", finding{fmt.Sprintf("it redirects (%d)", status.Code), "redirects are never followed, since they would carry the key elsewhere: write the final URL in base_url"}
-		case status.Code == http.StatusNotFound && strings.Contains(w.base.Path, "/v1"):
-			return "", finding{fmt.Sprintf("%s/v1/models does not exist", w.cfg.BaseURL), "the path has /v1 twice: tokprobe adds one itself, so leave it out of base_url"}
+		case status.HTML && status.Code <= http.StatusNotFound: // a 502 of a proxy is a page, too
+			return "", finding{fmt.Sprintf("%s/v1/models is a web page, not an API", w.cfg.BaseURL), "base_url names the site instead of its API: look for the API's base in the provider's documentation"}
 		case status.Code == http.StatusNotFound:
 			return "the endpoint has no list; going on", nil
 		}

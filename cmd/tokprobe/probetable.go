@@ -62,7 +62,7 @@ func printPhases(w io.Writer, r probe.Result) {
 	row(w, "dns", p.DNS, "")
 	row(w, "connect", p.Connect, "")
 	row(w, "tls", p.TLS, "")
-	row(w, "setup", r.Setup, "all of the above; not part of TTFT")
+	row(w, "setup", r.Setup, "everything before the request; not part of TTFT")
 	row(w, "send", p.Send, "")
 	row(w, "headers", p.Headers, "")
 }

@@ -25,7 +25,7 @@ func TestPrintResult(t *testing.T) {
 	want := `OK  vllm-a  model m  (openai-chat)
   response       HTTP/1.1 200           fresh connection
   connect        3.00 ms                
-  setup          3.00 ms                all of the above; not part of TTFT
+  setup          3.00 ms                everything before the request; not part of TTFT
   send           0.10 ms                
   TTFT           83.0 ms                request ready to first token
   TPOT           25.0 ms                time per output token after the first
