@@ -16,7 +16,7 @@ import (
 // 1 MB and 60,000 nodes; aliases that multiply stop here.
 const (
 	maxBytes = 8 << 20
-	maxNodes = 400_000
+	maxNodes = 150_000
 	maxDepth = 40
 )
 
