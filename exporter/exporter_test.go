@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 
 	"tokprobe/exporter/catalog"
 	"tokprobe/probe"
+	"tokprobe/probe/capacity"
 	"tokprobe/probe/roster"
 	"tokprobe/probe/slo"
 )
@@ -126,11 +128,13 @@ func fillRest(e *Exporter) {
 	e.SweepStarted(id)
 	e.SweepDone(id, "ok", time.Minute, time.Now())
 	one := probe.Some(1.0)
-	q := [4]probe.Opt[time.Duration]{dur(ms), dur(ms), dur(ms), dur(ms)}
-	e.SetSweepResult(id, SweepResult{
-		Scenario: "T2", Mode: "concurrency", KneeLoad: one, RecommendedLoad: one, PeakOutputTokensRate: one, Limits: []string{"queue"},
-		Levels: []LevelResult{{Load: 0.5, TTFT: q, TPOT: q, E2E: q, RequestsPerSecond: one, OutputTokensPerSecond: one,
-			TokensPerMinute: one, ErrorRatio: one, AttainmentRatio: one, Samples: 20}},
+	stats := capacity.Summary{N: 20, P50: 1, P90: 2, P95: 3, P99: 4}
+	e.SetSweepReport(id, capacity.Report{
+		Mode: capacity.Concurrency, Conditions: capacity.Conditions{Scenario: "T2"},
+		Knee: capacity.Knee{Reached: true, Load: one}, Recommended: &capacity.Recommended{Load: 1},
+		PeakOutputThroughput: one, Limits: []capacity.Wall{{Limit: capacity.Queue}},
+		Levels: []capacity.Level{{Load: 1, RequestThroughput: one, OutputThroughput: one, TokensPerMinute: one, ErrorRatio: one, Attainment: one,
+			Stats: map[capacity.Metric]capacity.Summary{capacity.TTFT: stats, capacity.TPOT: stats, capacity.E2E: stats}}},
 	}, time.Now())
 }
 
@@ -415,6 +419,20 @@ func TestCronInterval(t *testing.T) {
 	r.Watches[0].Every, r.Watches[0].Cron = 0, "0 9-17 * * 1-5"
 	e.Apply(r)
 	wantValue(t, e, 64*3600, catalog.Interval)
+}
+
+// TestWallsAgree: capacity and catalogue each hold the closed list, since the
+// catalogue stands below.
+func TestWallsAgree(t *testing.T) {
+	var names []string
+	for _, w := range capacity.WallNames() {
+		names = append(names, string(w))
+	}
+	slices.Sort(names)
+	want := slices.Sorted(slices.Values(catalog.Walls()))
+	if !slices.Equal(names, want) {
+		t.Errorf("capacity knows %v, the catalogue %v", names, want)
+	}
 }
 
 // TestPriceChange: money in another currency starts at 0.

@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -8,29 +9,34 @@ import (
 
 	"tokprobe/exporter/catalog"
 	"tokprobe/probe"
+	"tokprobe/probe/capacity"
 )
 
-// SetSweepResult replaces what the page shows of a sweep's last trusted run.
+// SetSweepReport replaces what the page shows of a sweep's last trusted run.
 // The caller decides what is trusted: an aborted run never gets here. at is
 // when that run ended, also after a restart.
-func (e *Exporter) SetSweepResult(id SweepID, r SweepResult, at time.Time) {
-	if !known(catalog.SweepModes(), r.Mode) {
+func (e *Exporter) SetSweepReport(id SweepID, r capacity.Report, at time.Time) {
+	if !known(catalog.SweepModes(), string(r.Mode)) {
 		return
 	}
 	e.sweep(id, func(m *sweepMetrics) {
 		m.clearResult(id)
 		m.lastSuccess.WithLabelValues(id.values()...).Set(unix(at))
+		base := id.values(cmp.Or(r.Conditions.Scenario, r.Conditions.Prompt), string(r.Mode))
 		for _, level := range r.Levels {
-			m.setLevel(id.values(r.Scenario, r.Mode, catalog.Number(level.Load)), level)
+			m.setLevel(append(slices.Clone(base), catalog.Number(level.Load)), level)
 		}
-		base := id.values(r.Scenario, r.Mode)
-		m.reached.WithLabelValues(base...).Set(number(r.KneeLoad.OK))
-		set(m.knee, r.KneeLoad, base...)
-		set(m.recommended, r.RecommendedLoad, base...)
-		set(m.peak, r.PeakOutputTokensRate, base...)
+		m.reached.WithLabelValues(base...).Set(number(r.Knee.Reached))
+		if r.Knee.Reached {
+			set(m.knee, r.Knee.Load, base...)
+		}
+		if r.Recommended != nil {
+			m.recommended.WithLabelValues(base...).Set(r.Recommended.Load)
+		}
+		set(m.peak, r.PeakOutputThroughput, base...)
 		for _, wall := range r.Limits {
-			if known(catalog.Walls(), wall) {
-				m.wall.WithLabelValues(append(slices.Clone(base), wall)...).Set(1)
+			if known(catalog.Walls(), string(wall.Limit)) {
+				m.wall.WithLabelValues(append(slices.Clone(base), string(wall.Limit))...).Set(1)
 			}
 		}
 	})
@@ -45,19 +51,28 @@ func (m *sweepMetrics) clearResult(id SweepID) {
 	}
 }
 
-func (m *sweepMetrics) setLevel(base []string, level LevelResult) {
-	for i, q := range catalog.LevelQuantiles() {
-		labels := append(slices.Clone(base), q)
-		set(m.ttft, seconds(level.TTFT[i]), labels...)
-		set(m.tpot, seconds(level.TPOT[i]), labels...)
-		set(m.e2e, seconds(level.E2E[i]), labels...)
+// setLevel writes one level. Quantiles of a metric that no request had are
+// absent.
+func (m *sweepMetrics) setLevel(base []string, level capacity.Level) {
+	for _, metric := range []struct {
+		name   capacity.Metric
+		series *prometheus.GaugeVec
+	}{{capacity.TTFT, m.ttft}, {capacity.TPOT, m.tpot}, {capacity.E2E, m.e2e}} {
+		s := level.Stats[metric.name]
+		if s.N == 0 {
+			continue
+		}
+		for i, millis := range []float64{s.P50, s.P90, s.P95, s.P99} {
+			labels := append(slices.Clone(base), catalog.LevelQuantiles()[i])
+			metric.series.WithLabelValues(labels...).Set(millis / 1000)
+		}
 	}
-	set(m.requestRate, level.RequestsPerSecond, base...)
-	set(m.outputRate, level.OutputTokensPerSecond, base...)
+	set(m.requestRate, level.RequestThroughput, base...)
+	set(m.outputRate, level.OutputThroughput, base...)
 	set(m.tokensPerMin, level.TokensPerMinute, base...)
 	set(m.errorRatio, level.ErrorRatio, base...)
-	set(m.attainment, level.AttainmentRatio, base...)
-	m.samples.WithLabelValues(base...).Set(float64(level.Samples))
+	set(m.attainment, level.Attainment, base...)
+	m.samples.WithLabelValues(base...).Set(float64(level.Completed + level.Failed))
 }
 
 func set(v *prometheus.GaugeVec, value probe.Opt[float64], labels ...string) {

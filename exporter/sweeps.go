@@ -23,27 +23,6 @@ func (id SweepID) match() prometheus.Labels {
 	return prometheus.Labels{catalog.LabelTarget: id.Target, catalog.LabelModel: id.Model, catalog.LabelSweep: id.Sweep}
 }
 
-// LevelResult is what one level of a trusted run shows. What is not OK is
-// absent from the page.
-type LevelResult struct {
-	Load            float64
-	TTFT, TPOT, E2E [4]probe.Opt[time.Duration] // in the order of catalog.LevelQuantiles
-
-	RequestsPerSecond, OutputTokensPerSecond, TokensPerMinute probe.Opt[float64]
-	ErrorRatio, AttainmentRatio                               probe.Opt[float64]
-	Samples                                                   int
-}
-
-// SweepResult is what the page shows of the last trusted run of a sweep.
-type SweepResult struct {
-	Scenario, Mode       string
-	Levels               []LevelResult
-	KneeLoad             probe.Opt[float64] // not OK: the knee was not reached
-	RecommendedLoad      probe.Opt[float64]
-	PeakOutputTokensRate probe.Opt[float64]
-	Limits               []string // of catalog.Walls
-}
-
 // sweepMetrics are all metrics of sweeps.
 type sweepMetrics struct {
 	runs, skipped, requests, tokens        *prometheus.CounterVec

@@ -6,6 +6,7 @@ import (
 
 	"tokprobe/exporter/catalog"
 	"tokprobe/probe"
+	"tokprobe/probe/capacity"
 	"tokprobe/probe/roster"
 )
 
@@ -35,21 +36,36 @@ func TestSweepMetrics(t *testing.T) {
 	wantValue(t, e, 1, catalog.SweepRuns, "outcome", "aborted")
 	wantValue(t, e, 1.8e9, catalog.SweepLastSuccess) // an aborted run is no success
 
-	first := SweepResult{Scenario: "T2", Mode: "rate", KneeLoad: probe.Some(4.0), Limits: []string{"queue", "nonsense"},
-		Levels: []LevelResult{{Load: 0.5, Samples: 20, TTFT: [4]probe.Opt[time.Duration]{dur(100 * ms)}}, {Load: 8, Samples: 16}}}
-	e.SetSweepResult(id, first, at)
-	wantValue(t, e, 0.1, catalog.LevelTTFT, "level", "0.5", "quantile", "0.5", "scenario", "T2", "mode", "rate")
-	wantAbsent(t, e, catalog.LevelTTFT, "quantile", "0.9")
+	first := capacity.Report{
+		Mode: capacity.Rate, Conditions: capacity.Conditions{Scenario: "T2"},
+		Knee:        capacity.Knee{Reached: true, Load: probe.Some(4.0)},
+		Recommended: &capacity.Recommended{Load: 3}, Limits: []capacity.Wall{{Limit: capacity.Queue}, {Limit: "nonsense"}},
+		Levels: []capacity.Level{
+			{Load: 0.5, Completed: 18, Failed: 2, ErrorRatio: probe.Some(0.1),
+				Stats: map[capacity.Metric]capacity.Summary{capacity.TTFT: {N: 18, P50: 100, P90: 200, P95: 300, P99: 400}}},
+			{Load: 8, Completed: 16}},
+	}
+	e.SetSweepReport(id, first, at)
+	for q, want := range map[string]float64{"0.5": 0.1, "0.9": 0.2, "0.95": 0.3, "0.99": 0.4} {
+		wantValue(t, e, want, catalog.LevelTTFT, "level", "0.5", "quantile", q, "scenario", "T2", "mode", "rate")
+	}
+	wantAbsent(t, e, catalog.LevelTPOT)
+	wantAbsent(t, e, catalog.LevelTTFT, "level", "8")
 	wantAbsent(t, e, catalog.LevelAttainment)
+	wantValue(t, e, 20, catalog.LevelSamples, "level", "0.5")
+	wantValue(t, e, 0.1, catalog.LevelErrorRatio, "level", "0.5")
 	wantValue(t, e, 16, catalog.LevelSamples, "level", "8")
 	wantValue(t, e, 4, catalog.KneeLoad)
 	wantValue(t, e, 1, catalog.KneeReached)
+	wantValue(t, e, 3, catalog.RecommendedLoad)
 	wantValue(t, e, 1, catalog.LimitInfo, "limit", "queue")
 	wantAbsent(t, e, catalog.LimitInfo, "limit", "nonsense")
 
-	e.SetSweepResult(id, SweepResult{Scenario: "T2", Mode: "rate", Levels: []LevelResult{{Load: 1}}}, at)
+	e.SetSweepReport(id, capacity.Report{Mode: capacity.Rate, Levels: []capacity.Level{{Load: 1}},
+		Knee: capacity.Knee{AtLeast: probe.Some(1.0)}}, at)
 	wantAbsent(t, e, catalog.LevelSamples, "level", "8")
 	wantAbsent(t, e, catalog.KneeLoad)
+	wantAbsent(t, e, catalog.RecommendedLoad)
 	wantValue(t, e, 0, catalog.KneeReached)
 	wantAbsent(t, e, catalog.LimitInfo)
 
