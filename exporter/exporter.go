@@ -4,6 +4,7 @@ package exporter
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -150,16 +151,35 @@ func (e *Exporter) Record(t probe.Tick) {
 
 // Gather implements prometheus.Gatherer. Everything about one probe is read
 // under its lock, so that on every page due equals started plus skipped.
-func (e *Exporter) Gather() ([]*dto.MetricFamily, error) {
+func (e *Exporter) Gather() ([]*dto.MetricFamily, error) { return e.gather(&page{}) }
+
+func (e *Exporter) gather(p *page) ([]*dto.MetricFamily, error) {
 	families, err := e.registry.Gather()
 	e.mu.RLock()
 	order, l := e.order, e.labeller
 	e.mu.RUnlock()
-	p := &page{now: time.Now()}
-	for _, s := range order {
+	p.reset() // the last one may have ended in a panic
+	p.now = time.Now()
+	for i, s := range order {
 		p.add(s)
+		if i%8 == 7 {
+			runtime.Gosched() // under a millisecond of work: streams go first
+		}
 	}
 	families = append(families, p.finish(l)...)
 	slices.SortFunc(families, func(a, b *dto.MetricFamily) int { return cmp.Compare(a.GetName(), b.GetName()) })
 	return families, err
+}
+
+// gatherer gathers into one page again and again. Only one caller at a time
+// may use it, and no result after done.
+type gatherer struct {
+	exporter *Exporter
+	page     page
+}
+
+// Gather implements prometheus.TransactionalGatherer.
+func (g *gatherer) Gather() ([]*dto.MetricFamily, func(), error) {
+	families, err := g.exporter.gather(&g.page)
+	return families, g.page.reset, err
 }

@@ -452,6 +452,36 @@ func TestPriceChange(t *testing.T) {
 	wantAbsent(t, e, catalog.Cost)
 }
 
+// TestOddResults: what is counted beside the outcome, and what a lying or
+// failing endpoint must not do to a number.
+func TestOddResults(t *testing.T) {
+	e := New(Config{NoRuntime: true})
+	e.Apply(testRoster())
+	early := time.Now()
+	e.Record(probe.Tick{ID: chatID, Due: early, Started: early.Add(-time.Second)}) // a clock that jumped
+	r := okResult(100 * ms)
+	r.Coalesced, r.CacheSuspect, r.StaleConnections = true, true, 2
+	r.CachedTokens = probe.Some[int64](1000) // of 25
+	done(e, r)
+	wantValue(t, e, 1, catalog.StreamsCoalesced)
+	wantValue(t, e, 1, catalog.CacheSuspect)
+	wantValue(t, e, 2, catalog.StaleConnections)
+	wantValue(t, e, (25*0.3+64*15)/1e6, catalog.Cost) // as if all 25 were cached
+	wantValue(t, e, 1, catalog.ClientLag)
+
+	short := okResult(100 * ms)
+	short.Outcome = probe.Short
+	done(e, short)
+	wantValue(t, e, 1.37, catalog.LastE2E)
+	wantAbsent(t, e, catalog.LastOutputRate)
+	done(e, probe.Result{ID: chatID, Outcome: probe.Connect, StaleConnections: -1})
+	wantValue(t, e, 2, catalog.ClientLag) // no t0, no lag within it
+	wantValue(t, e, 2, catalog.StaleConnections)
+	if page := string(text(t, e)); !strings.Contains(page, "tokprobe_scheduler_delay_seconds_sum 0\n") {
+		t.Errorf("a start before its due time is no negative delay")
+	}
+}
+
 // TestFlood: 10,000 results with texts of their own change no label set.
 func TestFlood(t *testing.T) {
 	e := New(Config{NoRuntime: true})

@@ -11,52 +11,40 @@ import (
 	"tokprobe/probe/slo"
 )
 
-// page collects the families of one scrape. Values and messages come out of
-// slabs: a thousand probes are 105,000 metrics, and one allocation each would
-// cost more than everything else.
+// page collects the families of one scrape.
 type page struct {
+	arenas
 	now      time.Time
 	families [numFamilies][]*dto.Metric
-	metrics  []dto.Metric
-	counters []dto.Counter
-	gauges   []dto.Gauge
-	floats   []float64
 	buf      []float64
 }
 
-const slab = 1024
-
-func take[T any](s *[]T) *T {
-	if len(*s) == 0 {
-		*s = make([]T, slab)
+// reset makes a page ready for the next scrape. What the one before returned
+// must not be used any more.
+func (p *page) reset() {
+	p.arenas.reset()
+	for f := range p.families {
+		p.families[f] = p.families[f][:0]
 	}
-	first := &(*s)[0]
-	*s = (*s)[1:]
-	return first
 }
 
 func (p *page) metric(f family, labels labelSet) *dto.Metric {
-	m := take(&p.metrics)
-	m.Label = labels
+	m := p.metrics.take()
+	m.Label, m.Counter, m.Gauge, m.Histogram = labels, nil, nil, nil
 	p.families[f] = append(p.families[f], m)
 	return m
 }
 
-func (p *page) float(v float64) *float64 {
-	f := take(&p.floats)
-	*f = v
-	return f
-}
-
 func (p *page) gauge(f family, labels labelSet, v float64) {
-	g := take(&p.gauges)
-	g.Value = p.float(v)
+	g := p.gauges.take()
+	put(&g.Value, v)
 	p.metric(f, labels).Gauge = g
 }
 
 func (p *page) counter(f family, labels labelSet, v float64, created *timestamppb.Timestamp) {
-	c := take(&p.counters)
-	c.Value, c.CreatedTimestamp = p.float(v), created
+	c := p.counters.take()
+	put(&c.Value, v)
+	c.CreatedTimestamp = created
 	p.metric(f, labels).Counter = c
 }
 
@@ -130,7 +118,7 @@ func (p *page) addLatencies(s *state) {
 		f family
 		h *histogram
 	}{{famTTFT, s.ttft}, {famFirstContent, s.firstContent}, {famE2E, s.e2e}, {famTPOT, s.tpot}, {famChunkGap, s.gap}} {
-		p.metric(h.f, s.labels[h.f][0]).Histogram = h.h.write()
+		p.metric(h.f, s.labels[h.f][0]).Histogram = h.h.write(&p.arenas)
 	}
 	for i := range latencySLIs {
 		p.buf = s.window.values(i, p.now, p.buf[:0])

@@ -20,6 +20,8 @@ const (
 	resetAfter   = time.Hour
 )
 
+var infinity = math.Inf(1)
+
 // zeroThreshold is the largest value of the native zero bucket, as small as
 // client_golang's.
 var zeroThreshold = math.Ldexp(1, -128)
@@ -43,7 +45,8 @@ type histogram struct {
 	native    []nativeBucket // ascending
 	schema    int32
 	started   time.Time
-	exemplars []*dto.Exemplar // nil, or the latest of each classic bucket
+	created   *timestamppb.Timestamp // started, for the page
+	exemplars []*dto.Exemplar        // nil, or the latest of each classic bucket
 }
 
 type nativeBucket struct {
@@ -52,7 +55,8 @@ type nativeBucket struct {
 }
 
 func newHistogram(bounds []float64, now time.Time) *histogram {
-	return &histogram{bounds: bounds, classic: make([]uint64, len(bounds)+1), schema: nativeSchema, started: now}
+	return &histogram{bounds: bounds, classic: make([]uint64, len(bounds)+1), schema: nativeSchema,
+		started: now, created: timestamppb.New(now)}
 }
 
 // observe counts v, a number of seconds that is not negative. Anything else
@@ -134,17 +138,17 @@ func (h *histogram) reset(now time.Time) {
 
 // write returns the histogram for the page. The exemplars in it are shared
 // and never written again.
-func (h *histogram) write() *dto.Histogram {
-	out := &dto.Histogram{
-		SampleCount:      new(h.count),
-		SampleSum:        new(h.sum),
-		Bucket:           h.writeClassic(),
-		Schema:           new(h.schema),
-		ZeroThreshold:    new(zeroThreshold),
-		ZeroCount:        new(h.zero),
-		CreatedTimestamp: timestamppb.New(h.started),
-	}
-	out.PositiveSpan, out.PositiveDelta = h.writeNative()
+func (h *histogram) write(a *arenas) *dto.Histogram {
+	out := a.histograms.take()
+	put(&out.SampleCount, h.count)
+	put(&out.SampleSum, h.sum)
+	put(&out.Schema, h.schema)
+	put(&out.ZeroThreshold, zeroThreshold)
+	put(&out.ZeroCount, h.zero)
+	out.CreatedTimestamp = h.created
+	h.writeClassic(a, out)
+	h.writeNative(a, out)
+	out.Exemplars = out.Exemplars[:0]
 	for _, e := range h.exemplars {
 		if e != nil {
 			out.Exemplars = append(out.Exemplars, e)
@@ -153,64 +157,56 @@ func (h *histogram) write() *dto.Histogram {
 	return out
 }
 
-// writeClassic allocates its buckets and numbers together: a page of a
-// thousand probes holds 72,000 of them.
-func (h *histogram) writeClassic() []*dto.Bucket {
-	n := len(h.bounds)
-	last := h.exemplars != nil && h.exemplars[n] != nil
-	if last {
-		n++ // +Inf stands for itself only if it has an exemplar to carry
-	}
-	buckets, list := make([]dto.Bucket, n), make([]*dto.Bucket, n)
-	counts := make([]uint64, n)
+func (h *histogram) writeClassic(a *arenas, out *dto.Histogram) {
+	out.Bucket = out.Bucket[:0]
 	sum := uint64(0)
-	for i := range n {
-		sum += h.classic[i]
-		counts[i] = sum
-		b := &buckets[i]
-		b.CumulativeCount = &counts[i]
-		if i < len(h.bounds) {
-			b.UpperBound = &h.bounds[i]
-		} else {
-			b.UpperBound = new(math.Inf(1))
-		}
+	for i, n := range h.classic {
+		sum += n
+		var exemplar *dto.Exemplar
 		if h.exemplars != nil {
-			b.Exemplar = h.exemplars[i]
+			exemplar = h.exemplars[i]
 		}
-		list[i] = b
+		bound := &infinity
+		if i < len(h.bounds) {
+			bound = &h.bounds[i]
+		} else if exemplar == nil {
+			return // +Inf stands for itself only if it has an exemplar to carry
+		}
+		b := a.buckets.take()
+		put(&b.CumulativeCount, sum)
+		b.UpperBound, b.Exemplar = bound, exemplar
+		out.Bucket = append(out.Bucket, b)
 	}
-	return list
 }
 
-// writeNative returns spans of neighbouring buckets and each bucket's
+// writeNative writes spans of neighbouring buckets and each bucket's
 // difference to the one before. Up to two empty buckets are filled in, since
 // a new span costs more than they do.
-func (h *histogram) writeNative() ([]*dto.BucketSpan, []int64) {
-	if len(h.native) == 0 {
-		return nil, nil
-	}
+func (h *histogram) writeNative(a *arenas, out *dto.Histogram) {
+	out.PositiveSpan, out.PositiveDelta = out.PositiveSpan[:0], out.PositiveDelta[:0]
 	var (
-		spans  []*dto.BucketSpan
-		deltas = make([]int64, 0, len(h.native)+8)
+		span   *dto.BucketSpan
 		before int64
 		next   int32
 	)
-	put := func(n int64) {
-		*spans[len(spans)-1].Length++
-		deltas = append(deltas, n-before)
+	add := func(n int64) {
+		*span.Length++
+		out.PositiveDelta = append(out.PositiveDelta, n-before)
 		before = n
 	}
 	for i, b := range h.native {
 		gap := b.key - next
 		if i == 0 || gap > 2 {
-			spans = append(spans, &dto.BucketSpan{Offset: new(gap), Length: new(uint32(0))})
+			span = a.spans.take()
+			put(&span.Offset, gap)
+			put(&span.Length, 0)
+			out.PositiveSpan = append(out.PositiveSpan, span)
 		} else {
 			for range gap {
-				put(0)
+				add(0)
 			}
 		}
-		put(int64(b.n))
+		add(int64(b.n))
 		next = b.key + 1
 	}
-	return spans, deltas
 }

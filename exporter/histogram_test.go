@@ -42,7 +42,7 @@ func (p pair) compare(t *testing.T) *dto.Histogram {
 	if err := p.theirs.Write(&want); err != nil {
 		t.Fatal(err)
 	}
-	got := p.ours.write()
+	got := p.ours.write(&arenas{})
 	if !proto.Equal(got, want.Histogram) {
 		t.Fatalf("histograms differ\ngot  %v\nwant %v", got, want.Histogram)
 	}
@@ -116,7 +116,7 @@ func TestHistogramExemplar(t *testing.T) {
 	h.observe(0.3, now, exemplarOf("first", 300*time.Millisecond, now))
 	h.observe(0.2, now, exemplarOf("second", 200*time.Millisecond, now))
 	h.observe(500, now, exemplarOf("slow", 500*time.Second, now))
-	out := h.write()
+	out := h.write(&arenas{})
 	for i, b := range out.Bucket {
 		var want string
 		switch b.GetUpperBound() {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"tokprobe/probe"
+	"tokprobe/probe/roster"
 )
 
 // filled is an exporter whose one probe has had an ok result and a failure
@@ -361,6 +362,28 @@ func TestScrapeGzip(t *testing.T) {
 			t.Errorf("Accept-Encoding %q: %v, want %v", give, got, want)
 		}
 	}
+}
+
+// TestScrapeReuse: a page made of the parts of the one before is none the
+// worse for it, whatever came and went between.
+func TestScrapeReuse(t *testing.T) {
+	e := fleet(12, 3)
+	h := newMetricsHandler(e, false)
+	scrape := func(want string) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+		compareLines(t, w.Body.Bytes(), []byte(want))
+	}
+	scrape(string(text(t, e)))
+	e.Apply(testRoster())
+	scrape(string(text(t, e)))
+	started(e)
+	done(e, okResult(100*ms))
+	done(e, okResult(300*ms))
+	scrape(string(text(t, e)))
+	e.Apply(roster.Roster{})
+	scrape(string(text(t, e)))
 }
 
 // TestTooManyScrapes: the ninth at once is told to come back.

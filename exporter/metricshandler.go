@@ -3,6 +3,7 @@ package exporter
 import (
 	"bytes"
 	"compress/gzip"
+	"io"
 	"net/http"
 	"runtime"
 	"strings"
@@ -21,19 +22,24 @@ const maxScrapes = 8
 type metricsHandler struct {
 	page     http.Handler
 	inFlight chan struct{}
-	turn     chan struct{}
+	turn     chan *gzip.Writer  // holds one: who has it may render
+	free     chan *bytes.Buffer // bodies to be used again
 }
 
 func newMetricsHandler(e *Exporter, openMetrics bool) http.Handler {
-	return &metricsHandler{
-		page: promhttp.HandlerFor(e, promhttp.HandlerOpts{
+	h := &metricsHandler{
+		page: promhttp.HandlerForTransactional(&gatherer{exporter: e}, promhttp.HandlerOpts{
 			DisableCompression: true, // done here, at the fastest level
 			EnableOpenMetrics:  openMetrics,
 			ErrorHandling:      promhttp.ContinueOnError,
 		}),
 		inFlight: make(chan struct{}, maxScrapes),
-		turn:     make(chan struct{}, 1),
+		turn:     make(chan *gzip.Writer, 1),
+		free:     make(chan *bytes.Buffer, 2),
 	}
+	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // fails only for an unknown level
+	h.turn <- z
+	return h
 }
 
 // ServeHTTP implements http.Handler.
@@ -47,31 +53,45 @@ func (h *metricsHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	select {
-	case h.turn <- struct{}{}:
+	case z := <-h.turn:
+		h.send(w, h.render(r, z))
 	case <-r.Context().Done():
-		return
 	}
-	page := h.render(r)
-	<-h.turn
-	for name, values := range page.header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(page.status)
-	w.Write(page.body.Bytes()) //nolint:errcheck // the reader went away; there is nobody to tell
 }
 
-func (h *metricsHandler) render(r *http.Request) *pageWriter {
+func (h *metricsHandler) render(r *http.Request, z *gzip.Writer) *pageWriter {
+	defer func() { h.turn <- z }() // also after a panic: net/http goes on, and so must scrapes
 	p := &pageWriter{header: http.Header{}, status: http.StatusOK}
+	select {
+	case p.body = <-h.free:
+		p.body.Reset()
+	default:
+		p.body = &bytes.Buffer{}
+	}
 	p.header.Add("Vary", "Accept-Encoding")
+	p.out = p.body
 	if acceptsGzip(r) {
 		p.header.Set("Content-Encoding", "gzip")
-		p.gzip, _ = gzip.NewWriterLevel(&p.body, gzip.BestSpeed) // fails only for an unknown level
+		z.Reset(p.body)
+		p.out = z
 	}
 	h.page.ServeHTTP(p, r)
-	if p.gzip != nil {
-		p.gzip.Close() //nolint:errcheck // a bytes.Buffer takes everything
+	if p.out == z {
+		z.Close() //nolint:errcheck // a bytes.Buffer takes everything
 	}
 	return p
+}
+
+func (h *metricsHandler) send(w http.ResponseWriter, p *pageWriter) {
+	for name, values := range p.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(p.status)
+	w.Write(p.body.Bytes()) //nolint:errcheck // the reader went away; there is nobody to tell
+	select {
+	case h.free <- p.body:
+	default:
+	}
 }
 
 // acceptsGzip reads Accept-Encoding; "gzip;q=0" declines.
@@ -89,8 +109,8 @@ func acceptsGzip(r *http.Request) bool {
 type pageWriter struct {
 	header  http.Header
 	status  int
-	body    bytes.Buffer
-	gzip    *gzip.Writer
+	body    *bytes.Buffer
+	out     io.Writer // body, or what compresses into it
 	written int
 }
 
@@ -106,8 +126,5 @@ func (p *pageWriter) Write(b []byte) (int, error) {
 	if p.written>>16 != before {
 		runtime.Gosched()
 	}
-	if p.gzip != nil {
-		return p.gzip.Write(b)
-	}
-	return p.body.Write(b)
+	return p.out.Write(b)
 }
