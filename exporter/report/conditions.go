@@ -1,0 +1,136 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"tokprobe/probe/capacity"
+)
+
+// condition is one row of what another person needs to repeat a sweep.
+type condition struct{ name, value string }
+
+// conditions lists everything that is known, in the order of the questions:
+// what was asked, with what, how, from where, when.
+func conditions(r capacity.Report) []condition {
+	c := r.Conditions
+	var out []condition
+	text := func(name, value string) {
+		if value = clean(value); value != "" {
+			out = append(out, condition{name, value})
+		}
+	}
+	text("sweep", c.Sweep)
+	text("target", c.Target)
+	text("endpoint", c.Endpoint)
+	text("protocol", c.Protocol)
+	text("model", c.Model)
+	text("served model", c.ServedModel)
+	text("server", c.ServerInfo)
+	text("scenario", c.Scenario)
+	text("prompt", c.Prompt)
+	text("prompt hash", c.PromptHash)
+	text("language", c.Language)
+	text("prompt cache", c.Cache)
+	text("input tokens asked for", count(c.InputTokens, ""))
+	if v, ok := c.PromptTokensP50.Get(); ok {
+		text("prompt tokens P50", load(v))
+	}
+	text("max tokens", count(c.MaxTokens, ""))
+	if c.ForceLength {
+		text("output length", "forced")
+	}
+	text("mode", string(r.Mode))
+	text("ladder", ladder(c.Ladder))
+	text("arrivals", c.Arrival)
+	if c.Burstiness != 0 {
+		text("burstiness", load(c.Burstiness))
+	}
+	text("seed", strconv.FormatUint(c.Seed, 10))
+	text("requests a level", count(c.Requests, ""))
+	text("level duration", secondsWords(c.LevelS))
+	text("cool-down", secondsWords(c.CoolDownS))
+	text("runs around the knee", count(c.Repeats, ""))
+	text("SLO", c.SLO)
+	text("host", c.Host)
+	text("location", c.Location)
+	text("tokprobe", c.Version)
+	text("Go", c.GoVersion)
+	text("started", stamp(c.Started))
+	text("finished", stamp(c.Finished))
+	return out
+}
+
+func count(n int, unit string) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n) + unit
+}
+
+func secondsWords(s float64) string {
+	if s == 0 {
+		return ""
+	}
+	return load(s) + " s"
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func ladder(loads []float64) string {
+	texts := make([]string, len(loads))
+	for i, x := range loads {
+		texts[i] = load(x)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// title names a report in one line.
+func title(r capacity.Report) string {
+	c := r.Conditions
+	subject := clean(strings.Join(nonEmpty(c.Target, c.Model), " / "))
+	if subject == "" {
+		subject = "unnamed endpoint"
+	}
+	if c.Scenario != "" {
+		subject += ", scenario " + clean(c.Scenario)
+	}
+	return "Sweep of " + subject
+}
+
+// subtitle says which kind of ladder it was, when, and for how long.
+func subtitle(r capacity.Report) string {
+	kind := "ladder"
+	switch r.Mode {
+	case capacity.Concurrency:
+		kind = "concurrency ladder (load in streams in flight)"
+	case capacity.Rate:
+		kind = "rate ladder (load in requests/s)"
+	}
+	parts := []string{fmt.Sprintf("%s, %d levels", kind, len(r.Levels))}
+	if len(r.Levels) == 1 {
+		parts = []string{kind + ", 1 level"}
+	}
+	parts = append(parts, nonEmpty(stamp(r.Conditions.Started))...)
+	if s, f := r.Conditions.Started, r.Conditions.Finished; !s.IsZero() && f.After(s) {
+		parts = append(parts, "took "+took(f.Sub(s)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func nonEmpty(texts ...string) []string {
+	var out []string
+	for _, s := range texts {
+		if s = clean(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
