@@ -156,10 +156,15 @@ func scenarioSize(name string) (in, out int) {
 	return 40, 64
 }
 
+// RateLevel is how long the arrivals of an open-loop level last if nothing else
+// is said: its steady window must last 30 s and begins with the first answer.
+const RateLevel = 45 * time.Second
+
 // OneRun forecasts one run: for each level its requests (by rule max(20, 2·N)
 // if the sweep does not say) plus a warm-up of one a stream, at most 8. With a
 // duration a level asks rate × duration, or of N streams as many as answers of
-// 20 ms a token and 0.2 s to the first fit in.
+// 20 ms a token and 0.2 s to the first fit in. Without either, a level of a
+// rate lasts RateLevel, which is what its judgement needs.
 func (s Sweep) OneRun() Load {
 	in, out := scenarioSize(s.Scenario)
 	if s.Prompt != nil {
@@ -172,6 +177,9 @@ func (s Sweep) OneRun() Load {
 			streams = 1
 		}
 		n := max(20, 2*streams)
+		if s.Mode == "rate" {
+			n = max(20, load*RateLevel.Seconds())
+		}
 		if s.Requests > 0 {
 			n = float64(s.Requests)
 		}
