@@ -16,7 +16,6 @@ type sweep struct {
 	prompt  *item
 	slo     *item
 	cronAt  node
-	seedSet bool
 	at      node
 }
 

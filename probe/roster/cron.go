@@ -22,7 +22,7 @@ func ParseCron(expr, zone string) (Schedule, error) {
 		return nil, errors.New("a zone inside the expression; write timezone: beside it")
 	}
 	if strings.HasPrefix(strings.TrimSpace(expr), "@every") {
-		return nil, errors.New("@every has no fixed phase; write every: instead of cron:")
+		return nil, errors.New("@every has no fixed phase; write every: in place of cron")
 	}
 	loc, err := ParseZone(zone)
 	if err != nil {

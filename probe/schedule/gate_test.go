@@ -159,7 +159,7 @@ func TestRetryAfter(t *testing.T) {
 		if c := rec.count(names[1]); c.started != b.started || c.skips[probe.SkipRetryAfter] != 10 {
 			t.Errorf("b: %+v, want no start and 10 skips", c)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if c := rec.count(names[0]); c.started != 2 {
 			t.Errorf("a after 5 minutes: %+v, want a second start", c)

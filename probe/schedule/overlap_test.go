@@ -77,7 +77,7 @@ func TestLateTickAccountsForAll(t *testing.T) {
 		w := s.watches[id]
 		due := w.plan.next(time.Now())
 		w.expect(due)
-		time.Sleep(due.Sub(time.Now()) - 1)
+		time.Sleep(time.Until(due) - time.Nanosecond)
 		w.fire() // a nanosecond early
 		if n := len(rec.all()); n != 0 {
 			t.Fatalf("an early tick recorded %d", n)
