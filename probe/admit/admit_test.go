@@ -146,7 +146,7 @@ func TestParseCronErrors(t *testing.T) {
 	for _, c := range []struct{ expr, zone, want string }{
 		{"* * * *", "", `cron "* * * *" in zone "": expected exactly 5 fields, found 4: [* * * *]; write five fields: minute hour day month weekday`},
 		{"TZ=x", "", `cron "TZ=x" in zone "": a zone inside the expression; write timezone: beside it`},
-		{"@every 5m", "", `cron "@every 5m" in zone "": @every has no fixed phase; write every: instead of cron:`},
+		{"@every 5m", "", `cron "@every 5m" in zone "": @every has no fixed phase; write every: in place of cron`},
 		{"0 3 * * *", "Mars/Olympus", `cron "0 3 * * *" in zone "Mars/Olympus": unknown time zone; write a name such as UTC or Europe/Berlin`},
 	} {
 		_, err := ParseCron(c.expr, c.zone)

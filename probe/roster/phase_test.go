@@ -91,7 +91,7 @@ func TestCron(t *testing.T) {
 func TestCronRefused(t *testing.T) {
 	tests := []struct{ expr, zone, want string }{
 		{"CRON_TZ=UTC 0 0 * * *", "", "a zone inside the expression; write timezone: beside it"},
-		{"@every 5m", "", "@every has no fixed phase; write every: instead of cron:"},
+		{"@every 5m", "", "@every has no fixed phase; write every: in place of cron"},
 		{"0 0 30 2 *", "", "never fires (no such day)"},
 		{"0 0 * * *", "Local", `"Local" differs from machine to machine; write a name such as Europe/Berlin`},
 		{"0 0 * * *", "Mars/Base", "unknown time zone; write a name such as UTC or Europe/Berlin"},
