@@ -56,6 +56,7 @@ func run(ctx context.Context, args []string, c console) int {
 		probeCommand(app),
 		checkCommand(app),
 		simCommand(app),
+		rulesCommand(app),
 	}
 	name, err := app.Parse(args)
 	if exited { // --help or --version has printed what was asked for
