@@ -41,7 +41,7 @@ func serveCommand(app *kingpin.Application) command {
 	clause.Flag("web.health-address", "Serve /-/healthy and /-/ready on a plain listener of their own.").PlaceHolder("A").StringVar(&f.healthAddress)
 	clause.Flag("web.enable-lifecycle", "Allow POST /-/reload. SIGHUP always works.").BoolVar(&f.lifecycle)
 	clause.Flag("web.enable-pprof", "Serve /debug/pprof/.").BoolVar(&f.pprof)
-	clause.Flag("shard", "Run only part of the probes: 2/5 is the second of five parts.").PlaceHolder("I/N").StringVar(&f.shard)
+	clause.Flag("shard", "Run only part of the probes: 2/5 is the second of five parts, auto/5 the one of this StatefulSet ordinal.").PlaceHolder("I/N").StringVar(&f.shard)
 	f.grace = durationFlag(clause, "shutdown.grace", "How long running probes may finish after SIGTERM.", 25*time.Second)
 	f.poll = durationFlag(clause, "config.poll-interval", "Reload when the content of the configuration has changed, looked at this often. Off by default.", 0)
 	return command{clause, f.run}
@@ -95,7 +95,7 @@ func (f *serveFlags) wire(ctx context.Context, log *zap.Logger, c console) (*dae
 		shard:    func(r roster.Roster) roster.Roster { return r },
 	}
 	if f.shard != "" {
-		i, n, err := roster.ParseShard(f.shard)
+		i, n, err := thisShard(f.shard, c)
 		if err != nil {
 			return nil, usagef("--shard: %v", err)
 		}
