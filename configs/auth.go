@@ -23,6 +23,23 @@ func (c *Config) Endpoints() (map[string]probe.EndpointConfig, error) {
 	return all, nil
 }
 
+// SweepEndpoint returns how the sweeps of a target reach it: as its probes do,
+// or with the key in the variable keyEnv in place of all other credentials.
+func (c *Config) SweepEndpoint(name, keyEnv string) (probe.EndpointConfig, error) {
+	for _, t := range c.targets {
+		if t.name.text != name {
+			continue
+		}
+		own := *t
+		if keyEnv != "" {
+			own.auth.keyEnv, own.auth.keyFile = keyEnv, ""
+			own.auth.http.Authorization, own.auth.http.BasicAuth, own.auth.http.OAuth2 = nil, nil, nil
+		}
+		return c.endpoint(&own)
+	}
+	return probe.EndpointConfig{}, fmt.Errorf("target %s: not in the configuration", name)
+}
+
 func (c *Config) endpoint(t *target) (probe.EndpointConfig, error) {
 	a := &t.auth
 	tlsConfig, err := config.NewTLSConfig(&a.http.TLSConfig)

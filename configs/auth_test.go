@@ -147,6 +147,33 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// TestSweepEndpoint: a sweep's own key replaces the target's credentials, but
+// not its other headers.
+func TestSweepEndpoint(t *testing.T) {
+	lookup := func(name string) (string, bool) { return "key-of-" + name, true }
+	cfg, err := Parse([]byte("targets: [{name: a, provider: openai, base_url: 'http://h', models: [m], authorization: {credentials: x}, http_headers: {X-A: {values: [b]}}}]"), Options{LookupEnv: lookup})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ env, key, authorization string }{{"", "", "Bearer x"}, {"OWN", "key-of-OWN", ""}} {
+		e, err := cfg.SweepEndpoint("a", tt.env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := ""
+		if e.Key != nil {
+			key, _ = e.Key(context.Background())
+		}
+		h, err := e.Headers(context.Background())
+		if err != nil || key != tt.key || h.Get("Authorization") != tt.authorization || h.Get("X-A") != "b" {
+			t.Errorf("key variable %q: key %q, headers %v, %v", tt.env, key, h, err)
+		}
+	}
+	if _, err := cfg.SweepEndpoint("b", ""); err == nil || err.Error() != "target b: not in the configuration" {
+		t.Errorf("unknown target: %v", err)
+	}
+}
+
 // tokenServer counts token requests and answers with answer.
 func tokenServer(t *testing.T, answer http.HandlerFunc) (url string, asked *atomic.Int64) {
 	t.Helper()

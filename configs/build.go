@@ -1,14 +1,8 @@
 package configs
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/config"
@@ -48,11 +42,16 @@ func DefaultPrompt() probe.Prompt { return builtinPrompt().Prompt }
 // builtinEvery is how often the built-in probe runs.
 const builtinEvery = time.Minute
 
+// maxWatches bounds the product of targets, models and probes. Shards load the
+// whole file, so it is well above what one daemon can run.
+const maxWatches = 20_000
+
 func (b *builder) build() *Config {
 	b.checkNames()
 	for _, t := range b.targets {
 		t.complete(b.opts.noPresetKey)
 		t.auth.validate(b.opts.Dir)
+		b.contents = append(b.contents, t.auth.authorities()...)
 	}
 	b.index()
 	if !b.hasProbes {
@@ -63,7 +62,10 @@ func (b *builder) build() *Config {
 		r.Targets = append(r.Targets, t.roster())
 	}
 	for _, s := range b.probes {
-		r.Watches = append(r.Watches, b.watches(s)...)
+		if r.Watches = append(r.Watches, b.watches(s)...); len(r.Watches) > maxWatches {
+			s.at.bad("", "makes more than %d probes in all (a daemon holds about 1,000); narrow targets and models, or split the file", maxWatches)
+			break
+		}
 	}
 	for _, s := range b.sweeps {
 		r.Sweeps = append(r.Sweeps, b.ladders(s)...)
@@ -110,149 +112,6 @@ func (b *builder) index() {
 	for _, p := range b.slos {
 		b.promises[p.name.text] = p
 	}
-}
-
-// maxPromptFile bounds a prompt file: 4 MiB are about a million tokens.
-const maxPromptFile = 4 << 20
-
-// readFile reads a prompt from its file: JSON messages from *.json, else text.
-func (b *builder) readFile(p *prompt) {
-	if p.file == nil || p.file.text == "" {
-		return
-	}
-	bad := func(format string, args ...any) { p.file.at.bad(quote(p.file.text), format, args...) }
-	f, err := os.Open(config.JoinDir(b.opts.Dir, p.file.text))
-	if err != nil {
-		bad("cannot be read: %s; relative paths begin in the folder of the configuration", reason(err))
-		return
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxPromptFile+1))
-	switch {
-	case err != nil:
-		bad("cannot be read: %s", reason(err))
-		return
-	case len(data) > maxPromptFile:
-		bad("is larger than 4 MiB; shorten it")
-		return
-	case len(bytes.TrimSpace(data)) == 0:
-		bad("is empty; write what to ask into it")
-		return
-	}
-	b.contents = append(b.contents, data)
-	if filepath.Ext(p.file.text) != ".json" {
-		p.Messages = []wire.Message{{Role: "user", Content: strings.TrimRight(string(data), "\r\n")}}
-		return
-	}
-	var messages []struct{ Role, Content string }
-	if err := json.Unmarshal(data, &messages); err != nil || len(messages) == 0 {
-		bad(`holds no messages; write [{"role": "user", "content": "…"}]`)
-		return
-	}
-	for _, m := range messages {
-		if m.Role != "system" && m.Role != "user" && m.Role != "assistant" || m.Content == "" {
-			bad("has a message without content or with another role than system, user or assistant")
-			return
-		}
-		p.Messages = append(p.Messages, wire.Message{Role: m.Role, Content: m.Content})
-	}
-}
-
-// place is one model of one target that a probe or sweep goes to.
-type place struct {
-	target *target
-	model  string
-}
-
-// places finds the models that globs choose; no globs choose all. Every glob
-// must choose something.
-func (b *builder) places(targets, models []item) []place {
-	var chosen []*target
-	var names []string
-	used := make([]bool, len(targets))
-	for _, t := range b.targets {
-		names = append(names, t.name.text)
-		if matches(targets, used, t.name.text) {
-			chosen = append(chosen, t)
-		}
-	}
-	unmatched(targets, used, "target", names)
-	var found []place
-	var ids []string
-	used = make([]bool, len(models))
-	for _, t := range chosen {
-		for _, m := range t.models {
-			ids = append(ids, m.text)
-			if m.text != "" && matches(models, used, m.text) {
-				found = append(found, place{t, m.text})
-			}
-		}
-	}
-	if len(chosen) > 0 {
-		unmatched(models, used, "model of these targets", ids)
-	}
-	return found
-}
-
-func matches(globs []item, used []bool, s string) bool {
-	ok := len(globs) == 0
-	for i, g := range globs {
-		if glob(g.text, s) {
-			used[i], ok = true, true
-		}
-	}
-	return ok
-}
-
-func unmatched(globs []item, used []bool, what string, names []string) {
-	for i, g := range globs {
-		if used[i] {
-			continue
-		}
-		mend := "there are: " + listed(names)
-		if near := nearest(g.text, names); near != "" {
-			mend = "write " + near + "?"
-		}
-		g.at.bad(quote(g.text), "is no %s; %s", what, mend)
-	}
-}
-
-func (b *builder) promptNamed(it *item, at node) *prompt {
-	name := "chat"
-	if it != nil {
-		name, at = it.text, it.at
-	}
-	p, ok := b.asked[name]
-	if !ok && name != "" {
-		names := sortedKeys(b.asked)
-		mend := "there are: " + listed(names)
-		if near := nearest(name, names); near != "" {
-			mend = "write " + near + "?"
-		}
-		at.bad(quote(name), "is no prompt; %s", mend)
-		return nil
-	}
-	if ok {
-		p.used = true
-	}
-	return p
-}
-
-func (b *builder) sloNamed(it item) *promise {
-	p, ok := b.promises[it.text]
-	if ok {
-		b.usedSLO[it.text] = true
-		return p
-	}
-	mend := "write one under slos:"
-	if names := sortedKeys(b.promises); len(names) > 0 {
-		mend = "there are: " + listed(names)
-		if near := nearest(it.text, names); near != "" {
-			mend = "write " + near + "?"
-		}
-	}
-	it.at.bad(quote(it.text), "is no SLO; %s", mend)
-	return nil
 }
 
 // watches expands one probe over its targets and models.

@@ -1,14 +1,10 @@
 package configs
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/prometheus/common/config"
 
 	"tokprobe/probe"
 	"tokprobe/probe/roster"
@@ -50,6 +46,8 @@ func (s *schedule) checkLimits() probe.Limits {
 func checkPromise(s *schedule, p *prompt, pr *promise, l probe.Limits) {
 	limit := map[slo.SLI]time.Duration{slo.TTFT: l.FirstToken, slo.FirstContent: l.Total, slo.TPOT: l.Stall, slo.E2E: l.Total}
 	name := map[slo.SLI]string{slo.TTFT: "first_token", slo.FirstContent: "total", slo.TPOT: "stall", slo.E2E: "total"}
+	// Burn windows count probes, so the average matters for a cron.
+	every := roster.Watch{Every: s.every, Cron: s.cron, Zone: s.zone}.Gap()
 	for _, o := range pr.Objectives {
 		if max := limit[o.SLI]; o.Below > max && o.SLI != slo.Success {
 			pr.below[o.SLI].warn(FormatDuration(o.Below), "is above the limit %s: %s of probe %s, which cuts such answers and counts them bad; lower the threshold or raise the limit", name[o.SLI], FormatDuration(max.Round(time.Millisecond)), s.name.text)
@@ -57,8 +55,8 @@ func checkPromise(s *schedule, p *prompt, pr *promise, l probe.Limits) {
 		if o.Ratio == 0 {
 			continue
 		}
-		if usable, _ := slo.Pairs(o.Ratio, s.gap()); len(usable) == 0 && pr.Alerting != slo.Off {
-			pr.at.warn("", "no burn-rate window can see %s of %.4g%% with one probe every %s (%s); probe more often or write alerting: off", o.SLI, 100*o.Ratio, FormatDuration(s.gap()), s.name.text)
+		if usable, _ := slo.Pairs(o.Ratio, every); len(usable) == 0 && pr.Alerting != slo.Off {
+			pr.at.warn("", "no burn-rate window can see %s of %.4g%% with one probe every %s (%s); probe more often or write alerting: off", o.SLI, 100*o.Ratio, FormatDuration(every), s.name.text)
 		}
 	}
 	if p == nil {
@@ -104,49 +102,5 @@ func (b *builder) checkUse(r roster.Roster) {
 	}
 	if len(r.Watches) == 0 && len(r.Sweeps) == 0 && len(b.w.problems) == 0 {
 		b.root.bad("", "watches nothing: probes is empty and there are no sweeps; remove probes: for the built-in probe or write one")
-	}
-}
-
-// connectionHash changes when anything about the way to a target does. The
-// secrets in it are hashed with the rest, and files by their names only.
-func (t *target) connectionHash() string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q %v %q %q\n", t.provider.text, t.protocol, t.baseURL, t.http2, t.auth.keyEnv, t.auth.keyFile)
-	c := t.auth.http
-	if a := c.Authorization; a != nil {
-		fmt.Fprintf(h, "%q %q %q\n", a.Type, string(a.Credentials), a.CredentialsFile)
-	}
-	if a := c.BasicAuth; a != nil {
-		fmt.Fprintf(h, "%q %q %q %q\n", a.Username, a.UsernameFile, string(a.Password), a.PasswordFile)
-	}
-	if a := c.OAuth2; a != nil {
-		fmt.Fprintf(h, "%q %q %q %q %q %q %q\n", a.ClientID, string(a.ClientSecret), a.ClientSecretFile, string(a.ClientCertificateKey), a.ClientCertificateKeyFile, a.GrantType, a.TokenURL)
-		fmt.Fprintf(h, "%q %q %q %q %v %q %v\n", a.ClientCertificateKeyID, a.SignatureAlgorithm, a.Iss, a.Audience, a.Claims, a.Scopes, a.EndpointParams)
-		hashConnection(h, a.TLSConfig, a.ProxyConfig)
-	}
-	hashConnection(h, c.TLSConfig, c.ProxyConfig)
-	if c.HTTPHeaders != nil {
-		for _, name := range sortedKeys(c.HTTPHeaders.Headers) {
-			v := c.HTTPHeaders.Headers[name]
-			fmt.Fprintf(h, "%q %q %q\n", name, v.Values, v.Files)
-			for _, s := range v.Secrets {
-				fmt.Fprintf(h, "%q\n", string(s))
-			}
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
-}
-
-func hashConnection(h interface{ Write([]byte) (int, error) }, t config.TLSConfig, p config.ProxyConfig) {
-	fmt.Fprintf(h, "%q %q %q %q %q %q %q %v %v %v\n", t.CA, t.CAFile, t.Cert, t.CertFile, string(t.Key), t.KeyFile, t.ServerName, t.InsecureSkipVerify, t.MinVersion, t.MaxVersion)
-	raw := ""
-	if p.ProxyURL.URL != nil {
-		raw = p.ProxyURL.URL.String()
-	}
-	fmt.Fprintf(h, "%q %q %v\n", raw, p.NoProxy, p.ProxyFromEnvironment)
-	for _, name := range sortedKeys(p.ProxyConnectHeader) {
-		for _, s := range p.ProxyConnectHeader[name] {
-			fmt.Fprintf(h, "%q %q\n", name, string(s))
-		}
 	}
 }

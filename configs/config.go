@@ -83,6 +83,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
+// maxProblems is how many messages somebody may still want to read.
+const maxProblems = 500
+
 // Parse reads a configuration from YAML or JSON. Its error is Problems: all of
 // them, in the order of the file. An error of the syntax comes alone.
 func Parse(data []byte, opts Options) (*Config, error) {
@@ -100,6 +103,9 @@ func Parse(data []byte, opts Options) (*Config, error) {
 	cfg := b.build()
 	if len(w.problems) > 0 {
 		slices.SortStableFunc(w.problems, func(a, b Problem) int { return a.Line - b.Line })
+		if more := len(w.problems) - maxProblems; more > 0 {
+			w.problems = append(w.problems[:maxProblems], Problem{Message: fmt.Sprintf("and %d more problems", more)})
+		}
 		return nil, w.problems
 	}
 	cfg.Warnings = w.warnings

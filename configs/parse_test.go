@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -72,11 +73,15 @@ func TestParamsMerge(t *testing.T) {
 	cfg := parse(t, `
 targets: [{name: a, provider: vllm, base_url: 'http://h', models: [m], params: {x: 1, y: {z: [true, null, s]}}}]
 prompts: [{name: p, text: t, params: {x: 2}}]
-probes: [{name: q, prompt: p, every: 1m}]
+probes: [{name: q, prompt: p, every: 1m}, {name: r, every: 1m}]
 `)
 	want := map[string]any{"x": int64(2), "y": map[string]any{"z": []any{true, nil, "s"}}}
 	if got := cfg.Roster().Watches[0].Spec.Prompt.Params; !reflect.DeepEqual(got, want) {
 		t.Errorf("params = %#v, want %#v", got, want)
+	}
+	want["x"] = int64(1)
+	if got := cfg.Roster().Watches[1].Spec.Prompt.Params; !reflect.DeepEqual(got, want) {
+		t.Errorf("params of the other prompt = %#v, want the target's own", got)
 	}
 }
 
@@ -203,6 +208,24 @@ func TestSLOsAndHashes(t *testing.T) {
 		if target != tt.target || watch != tt.watch || rules != tt.rules {
 			t.Errorf("%s: target, watch, rules changed: %v %v %v, want %v %v %v", tt.name, target, watch, rules, tt.target, tt.watch, tt.rules)
 		}
+	}
+}
+
+// TestBounds: what multiplies ends in one clear message.
+func TestBounds(t *testing.T) {
+	var models, probes strings.Builder
+	for i := range 150 {
+		fmt.Fprintf(&models, "m%d, ", i)
+		fmt.Fprintf(&probes, "  - {name: p%d, every: 1m}\n", i)
+	}
+	_, err := Parse([]byte("targets: [{name: a, provider: vllm, base_url: 'http://h', models: ["+models.String()+"]}]\nprobes:\n"+probes.String()), Options{LookupEnv: noEnv})
+	// Probe 134 (from 1) is the first beyond 20,000.
+	if want := "probes[133] (line 136): makes more than 20000 probes in all (a daemon holds about 1,000); narrow targets and models, or split the file"; err == nil || err.Error() != want {
+		t.Errorf("22,500 probes: %v", err)
+	}
+	_, err = Parse([]byte(strings.Repeat("x: 1\n", 600)), Options{LookupEnv: noEnv})
+	if problems, ok := err.(Problems); !ok || len(problems) != 501 || problems[500].Error() != "config: and 101 more problems" {
+		t.Errorf("600 unknown keys without targets: %d problems", len(problems))
 	}
 }
 

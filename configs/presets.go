@@ -3,6 +3,8 @@ package configs
 import (
 	"net/url"
 	"strings"
+
+	"tokprobe/probe/wire"
 )
 
 // preset is what a provider's name stands for.
@@ -40,7 +42,7 @@ func providers() []string {
 	return names
 }
 
-func protocols() []string { return []string{"openai-chat", "openai-completions", "anthropic-messages"} }
+func protocols() []string { return wire.Names() }
 
 // sameOrigin says whether two URLs have the same scheme, host and port: the
 // condition for sending a preset's key.
