@@ -57,6 +57,7 @@ func run(ctx context.Context, args []string, c console) int {
 		checkCommand(app),
 		simCommand(app),
 		rulesCommand(app),
+		dashboardsCommand(app),
 	}
 	name, err := app.Parse(args)
 	if exited { // --help or --version has printed what was asked for
