@@ -22,6 +22,7 @@ type daemonMetrics struct {
 	reloadSuccessful prometheus.Gauge
 	reloadTime       *prometheus.GaugeVec
 	reloads          *prometheus.CounterVec
+	stateSaves       *prometheus.CounterVec
 	configInfo       *prometheus.GaugeVec
 	info             *targetInfo
 	sweeps           *sweepMetrics
@@ -35,6 +36,7 @@ func newDaemonMetrics(r *prometheus.Registry) *daemonMetrics {
 		health: gaugeVec(catalog.TargetHealth), certExpiry: gaugeVec(catalog.CertExpiry),
 		maintenance: gaugeVec(catalog.MaintenanceActive), canary: gaugeVec(catalog.CanarySuccess),
 		reloadTime: gaugeVec(catalog.ReloadTimestamp), reloads: counterVec(catalog.Reloads),
+		stateSaves: counterVec(catalog.StateSaves),
 		configInfo: gaugeVec(catalog.ConfigInfo), info: &targetInfo{},
 		reloadSuccessful: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: catalog.ReloadSuccessful, Help: catalog.MustLookup(catalog.ReloadSuccessful).Help}),
@@ -43,9 +45,10 @@ func newDaemonMetrics(r *prometheus.Registry) *daemonMetrics {
 	d.sweeps = newSweepMetrics(r)
 	for _, result := range catalog.ReloadResults() {
 		d.reloads.WithLabelValues(result)
+		d.stateSaves.WithLabelValues(result)
 	}
 	r.MustRegister(d.delay, d.lag, d.budgetLimit, d.budgetRemaining, d.health, d.certExpiry, d.maintenance,
-		d.canary, d.reloadSuccessful, d.reloadTime, d.reloads, d.configInfo, d.info)
+		d.canary, d.reloadSuccessful, d.reloadTime, d.reloads, d.stateSaves, d.configInfo, d.info)
 	return d
 }
 
@@ -155,6 +158,18 @@ func (e *Exporter) SetCanary(canary string, ok bool) {
 	if canary == "machine" || canary == "network" {
 		e.daemon.canary.WithLabelValues(canary).Set(number(ok))
 	}
+}
+
+// ClearCanary takes the gauge of a canary off the page: it is no longer asked.
+func (e *Exporter) ClearCanary(canary string) { e.daemon.canary.DeleteLabelValues(canary) }
+
+// StateSaved counts an attempt to write the state file.
+func (e *Exporter) StateSaved(ok bool) {
+	result := "success"
+	if !ok {
+		result = "failure"
+	}
+	e.daemon.stateSaves.WithLabelValues(result).Inc()
 }
 
 // SetReload records an attempt to load the configuration at the given time.

@@ -3,14 +3,16 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"go.uber.org/zap"
 
 	"tokprobe/configs"
 	"tokprobe/probe"
-	"tokprobe/probe/admit"
 	"tokprobe/probe/roster"
 	"tokprobe/probe/schedule"
 )
@@ -25,36 +27,67 @@ func (d *daemon) reload() error {
 	if err == nil {
 		err = d.apply(cfg)
 	}
+	d.settle(cfg, err)
+	return err
+}
+
+// reloadIfChanged compares the hash of the content: times of files do not
+// change when a mounted ConfigMap is swapped. What fails for the same reasons
+// as the last time is no news.
+func (d *daemon) reloadIfChanged() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	cfg, err := d.load()
+	if err == nil {
+		if d.refused == "" && d.config != nil && cfg.Hash() == d.config.Hash() {
+			return
+		}
+		err = d.apply(cfg)
+	}
+	if err != nil && err.Error() == d.refused {
+		return
+	}
+	d.settle(cfg, err)
+}
+
+// settle reports how an attempt to load ended. The caller holds d.mu.
+func (d *daemon) settle(cfg *configs.Config, err error) {
 	d.exporter.SetReload(err == nil, time.Now())
 	if err != nil {
-		if d.loaded { // the first failure ends the program, which prints it itself
+		d.refused = err.Error()
+		if d.config != nil { // the first failure ends the program, which prints it itself
 			d.log.Error("configuration not loaded, the old one stays in force", zap.Error(err))
 		}
-		return err
+		return
 	}
-	d.loaded = true
+	d.refused = ""
 	for _, w := range cfg.Warnings {
 		d.log.Warn("configuration", zap.String("warning", w.Error()))
 	}
 	d.log.Info("configuration loaded", zap.String("hash", cfg.Hash()))
-	return nil
 }
 
-// reloadIfChanged compares the hash of the content: times of files do not
-// change when a mounted ConfigMap is swapped.
-func (d *daemon) reloadIfChanged() {
-	cfg, err := d.load()
-	d.mu.Lock()
-	same := err == nil && d.config != nil && cfg.Hash() == d.config.Hash()
-	d.mu.Unlock()
-	if !same {
-		d.reload() //nolint:errcheck // logged, and on the page as a gauge
+// fixed returns the error of a configuration that asks for what only a restart
+// can change.
+func (d *daemon) fixed(cfg *configs.Config) error {
+	if d.config == nil || cfg.StateFile == d.config.StateFile {
+		return nil
 	}
+	show := func(file string) string {
+		if file == "" {
+			return "none"
+		}
+		return file
+	}
+	return fmt.Errorf("state_file: from %s to %s: restart needed; put the old one back or restart tokprobe", show(d.config.StateFile), show(cfg.StateFile))
 }
 
 // apply makes every part follow cfg. Endpoints of unchanged targets stay, with
 // their connections and what they have learned.
 func (d *daemon) apply(cfg *configs.Config) error {
+	if err := d.fixed(cfg); err != nil {
+		return err
+	}
 	r := d.shard(cfg.Roster())
 	wanted, err := cfg.Endpoints()
 	if err != nil {
@@ -76,6 +109,10 @@ func (d *daemon) apply(cfg *configs.Config) error {
 	if err := schedule.Check(r); err != nil {
 		return err
 	}
+	if d.config == nil {
+		d.state.path = cfg.StateFile
+		d.state.restore(d.restore)
+	}
 	// The page first: a tick of a watch that the page does not know would not
 	// be counted. The fleet before the scheduler, which may fire at once.
 	d.exporter.Apply(r)
@@ -84,14 +121,16 @@ func (d *daemon) apply(cfg *configs.Config) error {
 		return err
 	}
 	d.health.Apply(r)
-	d.config, d.endpoints, d.hashes = cfg, endpoints, hashes
+	d.hosts.apply(r)
+	d.kill.setFile(cfg.KillSwitchFile)
+	d.config, d.roster, d.endpoints, d.hashes = cfg, r, endpoints, hashes
 	d.setGauges(r)
 	return nil
 }
 
 func (d *daemon) ready() error {
 	d.mu.Lock()
-	loaded := d.loaded
+	loaded := d.config != nil
 	d.mu.Unlock()
 	if !loaded {
 		return errors.New("no configuration is loaded yet")
@@ -111,10 +150,16 @@ func (d *daemon) redacted() []byte {
 func (d *daemon) rosterNow() roster.Roster {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	return d.roster
+}
+
+func (d *daemon) canaryURL() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.config == nil {
-		return roster.Roster{}
+		return ""
 	}
-	return d.shard(d.config.Roster())
+	return d.config.Canary.URL
 }
 
 func (d *daemon) nextDue(id probe.ID) (time.Time, bool) {
@@ -122,59 +167,25 @@ func (d *daemon) nextDue(id probe.ID) (time.Time, bool) {
 	return t, !t.IsZero()
 }
 
-// keepGauges refreshes what no tick reports: budgets and maintenance windows.
-func (d *daemon) keepGauges(ctx context.Context) {
-	ticker := time.NewTicker(5 * time.Second)
-	defer ticker.Stop()
+// watchConfig reloads on SIGHUP and, if asked to, when the content changed.
+func (d *daemon) watchConfig(ctx context.Context, poll time.Duration) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	var tick <-chan time.Time
+	if poll > 0 {
+		ticker := time.NewTicker(poll)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
-			d.setGauges(d.rosterNow())
+		case <-hup:
+			d.reload() //nolint:errcheck // logged, and on the page as a gauge
+		case <-tick:
+			d.reloadIfChanged()
 		}
-	}
-}
-
-func (d *daemon) setGauges(r roster.Roster) {
-	ledger, now := d.sched.Ledger(), time.Now()
-	for _, t := range r.Targets {
-		d.exporter.SetMaintenance(t.Name, d.sched.InMaintenance(t.Name))
-		if limit := t.Budget.ProbeTokensPerDay; limit > 0 {
-			d.exporter.SetBudgetRemaining(t.Name, "probe", limit-ledger.Spent(now, t.Name, admit.ProbePurse))
-		}
-		if limit := t.Budget.SweepTokensPerDay; limit > 0 {
-			d.exporter.SetBudgetRemaining(t.Name, "sweep", limit-ledger.Spent(now, t.Name, admit.SweepPurse))
-		}
-	}
-}
-
-// askHealth asks a target's own health endpoint. Only a clear answer counts:
-// 2xx is up; no answer in time, no connection and 5xx are down; anything else
-// (no such path, a login) says nothing.
-func (d *daemon) askHealth(ctx context.Context, t roster.Target) (up, known bool) {
-	d.mu.Lock()
-	endpoint := d.endpoints[t.Name]
-	d.mu.Unlock()
-	if endpoint == nil {
-		return false, false
-	}
-	status, err := endpoint.Health(ctx, t.HealthURL)
-	switch {
-	case errors.Is(ctx.Err(), context.Canceled): // the poll was ended, not the target
-		return false, false
-	case err != nil || status >= http.StatusInternalServerError:
-		return false, true
-	}
-	return true, status < 300
-}
-
-// setHealth takes what was not answered off the page: a gauge that keeps its
-// last 1 would make a dead machine read as "hung but healthy".
-func (d *daemon) setHealth(target string, up, known bool) {
-	if known {
-		d.exporter.SetHealth(target, up)
-	} else {
-		d.exporter.ClearHealth(target)
 	}
 }

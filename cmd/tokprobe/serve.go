@@ -2,18 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
-	"net"
-	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 	"go.uber.org/zap"
-	"go.uber.org/zap/exp/zapslog"
 
 	"tokprobe/configs"
 	"tokprobe/exporter"
@@ -59,11 +52,17 @@ type daemon struct {
 	load     func() (*configs.Config, error)
 	shard    func(roster.Roster) roster.Roster
 
-	mu        sync.Mutex // one reload at a time; guards what follows
-	config    *configs.Config
+	state *stateKeeper
+	kill  *killSwitch
+	hosts *hostWatch
+	blind *blindness
+
+	mu        sync.Mutex      // one reload at a time; guards what follows
+	config    *configs.Config // nil before the first load
+	roster    roster.Roster   // our shard of it
 	endpoints map[string]*probe.Endpoint
 	hashes    map[string]string // of the targets behind endpoints
-	loaded    bool
+	refused   string            // why the last attempt to load failed; empty: it did not
 }
 
 func (f *serveFlags) run(ctx context.Context, c console) int {
@@ -93,6 +92,7 @@ func (f *serveFlags) wire(ctx context.Context, log *zap.Logger, c console) (*dae
 		log: log, load: load, fleet: &probe.Fleet{}, lag: probe.NewSentinel(),
 		exporter: exporter.New(exporter.Config{}),
 		shard:    func(r roster.Roster) roster.Roster { return r },
+		kill:     &killSwitch{}, hosts: &hostWatch{},
 	}
 	if f.shard != "" {
 		i, n, err := thisShard(f.shard, c)
@@ -103,11 +103,13 @@ func (f *serveFlags) wire(ctx context.Context, log *zap.Logger, c console) (*dae
 	}
 	d.sched, err = schedule.New(schedule.Config{
 		Prober: d.fleet, Calibrator: d.fleet, Logger: log, Grace: *f.grace,
-		Recorder: probe.Recorders{d.exporter, exporter.NewLog(log)},
+		Recorder: probe.Recorders{d.exporter, exporter.NewLog(log), d.hosts},
 	})
 	if err != nil {
 		return nil, err
 	}
+	d.blind = &blindness{tell: d.sched.SetCanary}
+	d.state = &stateKeeper{log: log, collect: d.collect, saved: d.exporter.StateSaved}
 	d.health = &schedule.HealthPoller{Health: d.askHealth, Set: d.setHealth}
 	return d, nil
 }
@@ -142,6 +144,9 @@ func (f *serveFlags) serve(ctx context.Context, stop context.CancelFunc, d *daem
 	side.Go(func() { d.lag.Run(pageCtx) })
 	side.Go(func() { d.keepGauges(ctx) })
 	side.Go(func() { d.watchConfig(ctx, *f.poll) })
+	side.Go(func() { d.watchMachine(ctx) })
+	side.Go(func() { d.watchNetwork(ctx, canaryClient()) })
+	side.Go(func() { d.state.run(ctx) })
 
 	if err := d.sched.Start(); err != nil {
 		return fail(c, err)
@@ -153,6 +158,7 @@ func (f *serveFlags) serve(ctx context.Context, stop context.CancelFunc, d *daem
 	d.fleet.Close()
 	closePage()
 	side.Wait()
+	d.state.save() // what the last probes have spent
 	if pageErr := <-pageDone; pageErr != nil {
 		err = pageErr
 	}
@@ -160,69 +166,4 @@ func (f *serveFlags) serve(ctx context.Context, stop context.CancelFunc, d *daem
 		return fail(c, err)
 	}
 	return exitOK
-}
-
-// page is the HTTP side.
-func (d *daemon) page(f *serveFlags, c console) *exporter.HTTPServer {
-	return exporter.NewHTTPServer(exporter.HTTPConfig{
-		Exporter: d.exporter, ListenAddresses: f.listen, WebConfigFile: f.webConfig, HealthAddress: f.healthAddress,
-		EnableLifecycle: f.lifecycle, EnablePprof: f.pprof,
-		Redacted: d.redacted, Ready: d.ready,
-		Reload:    func(context.Context) error { return d.reload() },
-		NextDue:   d.nextDue,
-		Version:   versionLine(),
-		Logger:    slog.New(zapslog.NewHandler(d.log.Core(), zapslog.WithName("web"))),
-		Listening: func(addrs []net.Addr) { d.announce(c, addrs, f) },
-	})
-}
-
-// announce says on the console where to look.
-func (d *daemon) announce(c console, addrs []net.Addr, f *serveFlags) {
-	scheme := "http"
-	if f.webConfig != "" {
-		scheme = "https" // or plain, if the file has only passwords; the log says which
-	}
-	r := d.rosterNow()
-	fmt.Fprintf(c.out, "tokprobe watches %d probes of %d targets\n", len(r.Watches), len(r.Targets))
-	for _, addr := range addrs {
-		fmt.Fprintf(c.out, "  status   %s://%s/\n  metrics  %[1]s://%[2]s/metrics\n", scheme, reachable(addr))
-	}
-	if f.demo {
-		fmt.Fprintf(c.out, "  simulator %s  (its own record: %[1]s/sim/stats)\n", r.Targets[0].BaseURL)
-	}
-}
-
-// reachable turns a wildcard address into one that can be opened.
-func reachable(addr net.Addr) string {
-	host, port, err := net.SplitHostPort(addr.String())
-	if err != nil {
-		return addr.String()
-	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	return net.JoinHostPort(host, port)
-}
-
-// watchConfig reloads on SIGHUP and, if asked to, when the content changed.
-func (d *daemon) watchConfig(ctx context.Context, poll time.Duration) {
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
-	var tick <-chan time.Time
-	if poll > 0 {
-		ticker := time.NewTicker(poll)
-		defer ticker.Stop()
-		tick = ticker.C
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hup:
-			d.reload() //nolint:errcheck // logged, and on the page as a gauge
-		case <-tick:
-			d.reloadIfChanged()
-		}
-	}
 }

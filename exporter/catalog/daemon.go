@@ -36,6 +36,8 @@ func daemonMetrics() []Metric {
 		daemonOf(ReloadTimestamp, Gauge, "Unix time in seconds of the last successful load of the configuration."),
 		daemonOf(Reloads, Counter, "Attempts to load the configuration, the first included.", LabelResult).
 			enum(LabelResult, ReloadResults()),
+		daemonOf(StateSaves, Counter, "Attempts to write the state file. While they fail, a restart would refill the budgets.", LabelResult).
+			enum(LabelResult, ReloadResults()),
 		daemonOf(ConfigInfo, Gauge, "1; slo_hash identifies what generated rules depend on. Rules with another are out of date.", LabelSLOHash),
 		daemonOf(BuildInfo, Gauge, "1; carries version, revision and the toolchain.",
 			"branch", "goarch", "goos", "goversion", "revision", "tags", "version"),

@@ -77,6 +77,7 @@ const (
 	SchedulerDelay    = Prefix + "scheduler_delay_seconds"
 	ClientLag         = Prefix + "client_lag_seconds"
 	CanarySuccess     = Prefix + "canary_success"
+	StateSaves        = Prefix + "state_saves_total"
 	ReloadSuccessful  = Prefix + "config_last_reload_successful"
 	ReloadTimestamp   = Prefix + "config_last_reload_success_timestamp_seconds"
 	Reloads           = Prefix + "config_reloads_total"

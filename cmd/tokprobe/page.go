@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+
+	"go.uber.org/zap/exp/zapslog"
+
+	"tokprobe/exporter"
+)
+
+// page is the HTTP side.
+func (d *daemon) page(f *serveFlags, c console) *exporter.HTTPServer {
+	return exporter.NewHTTPServer(exporter.HTTPConfig{
+		Exporter: d.exporter, ListenAddresses: f.listen, WebConfigFile: f.webConfig, HealthAddress: f.healthAddress,
+		EnableLifecycle: f.lifecycle, EnablePprof: f.pprof,
+		Redacted: d.redacted, Ready: d.ready,
+		Reload:    func(context.Context) error { return d.reload() },
+		NextDue:   d.nextDue,
+		Actions:   d.switches(),
+		Version:   versionLine(),
+		Logger:    slog.New(zapslog.NewHandler(d.log.Core(), zapslog.WithName("web"))),
+		Listening: func(addrs []net.Addr) { d.announce(c, addrs, f) },
+	})
+}
+
+// announce says on the console where to look.
+func (d *daemon) announce(c console, addrs []net.Addr, f *serveFlags) {
+	scheme := "http"
+	if f.webConfig != "" {
+		scheme = "https" // or plain, if the file has only passwords; the log says which
+	}
+	r := d.rosterNow()
+	fmt.Fprintf(c.out, "tokprobe watches %d probes of %d targets\n", len(r.Watches), len(r.Targets))
+	for _, addr := range addrs {
+		fmt.Fprintf(c.out, "  status   %s://%s/\n  metrics  %[1]s://%[2]s/metrics\n", scheme, reachable(addr))
+	}
+	if f.demo {
+		fmt.Fprintf(c.out, "  simulator %s  (its own record: %[1]s/sim/stats)\n", r.Targets[0].BaseURL)
+	}
+}
+
+// reachable turns a wildcard address into one that can be opened.
+func reachable(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}
