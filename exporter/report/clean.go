@@ -37,6 +37,15 @@ func clean(s string) string {
 	return b.String()
 }
 
+// short is clean with fewer runes, for titles and narrow cells.
+func short(s string, most int) string {
+	rs := []rune(clean(s))
+	if len(rs) <= most {
+		return string(rs)
+	}
+	return string(rs[:most-1]) + "…"
+}
+
 // escapeMarkdown cleans s and makes it plain text of a Markdown document, also
 // inside a table: HTML and everything that could start a link, an emphasis,
 // code or a formula is escaped. An underscore inside a word means nothing there
@@ -46,7 +55,7 @@ func escapeMarkdown(s string) string {
 	var b strings.Builder
 	for i, r := range rs {
 		switch r {
-		case '<', '>', '&', '"':
+		case '<', '>', '&':
 			b.WriteString(html.EscapeString(string(r)))
 			continue
 		case '\\', '|', '`', '*', '[', ']', '~', '$', '#', '!':

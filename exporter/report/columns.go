@@ -43,7 +43,9 @@ func columns(m capacity.Mode) []column {
 		column{group: "steady", sub: steadyUnit, title: "steady (" + steadyUnit + ")", cell: func(l capacity.Level) string { return optNumber(l.JudgedThroughput()) }},
 	)
 	if m == capacity.Rate {
-		cols = append(cols, latency("late", capacity.SendDelay, 1, "p95"))
+		late := latency("late", capacity.SendDelay, 1, "p95")
+		late.group, late.sub = "late", "P95 ms" // narrower than its title
+		cols = append(cols, late)
 	}
 	cols = append(cols, latency("TTFT", capacity.TTFT, 1, "p50"), latency("TTFT", capacity.TTFT, 1, "p90"),
 		latency("TTFT", capacity.TTFT, 1, "p95"), latency("TTFT", capacity.TTFT, 1, "p99"),
@@ -72,7 +74,7 @@ func stateCell(l capacity.Level) string {
 	if l.State == "" {
 		return absent
 	}
-	return clean(string(l.State))
+	return short(string(l.State), len(capacity.NearSaturation))
 }
 
 // flags are the words for what limits the worth of a level; the notes below the

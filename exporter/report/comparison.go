@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tokprobe/probe/capacity"
@@ -31,8 +32,11 @@ func moved(c capacity.Comparison) []capacity.Row {
 func comparisonCells(r capacity.Row) []string {
 	unit, share := unitOf(r.Metric)
 	value := optNumber
-	if share {
+	switch {
+	case share:
 		value = optPercent
+	case unit == "load":
+		value = optLoad
 	}
 	change, interval := absent, absent
 	switch {
@@ -86,6 +90,10 @@ func comparisonLines(c capacity.Comparison, shown int) []line {
 	}
 	for _, s := range c.Warnings {
 		out = append(out, line{"warning", clean(s), true})
+	}
+	if slices.ContainsFunc(moved(c), func(r capacity.Row) bool { return r.Noise == capacity.UnknownNoise && r.Load.OK }) {
+		out = append(out, line{label: "noise", text: "unknown: the number changed, but the reports cannot tell whether by chance " +
+			"(they hold no single requests, or it is the throughput of an open loop)"})
 	}
 	if rest := len(c.Rows) - shown; rest > 0 {
 		out = append(out, line{label: "unmoved", text: fmt.Sprintf("%d of %d numbers stayed within noise or did not change", rest, len(c.Rows))})

@@ -34,11 +34,11 @@ func conditions(r capacity.Report) []condition {
 	text("prompt hash", c.PromptHash)
 	text("language", c.Language)
 	text("prompt cache", c.Cache)
-	text("input tokens asked for", count(c.InputTokens, ""))
+	text("input tokens asked for", count(c.InputTokens))
 	if v, ok := c.PromptTokensP50.Get(); ok {
 		text("prompt tokens P50", load(v))
 	}
-	text("max tokens", count(c.MaxTokens, ""))
+	text("max tokens", count(c.MaxTokens))
 	if c.ForceLength {
 		text("output length", "forced")
 	}
@@ -49,10 +49,10 @@ func conditions(r capacity.Report) []condition {
 		text("burstiness", load(c.Burstiness))
 	}
 	text("seed", strconv.FormatUint(c.Seed, 10))
-	text("requests a level", count(c.Requests, ""))
+	text("requests a level", count(c.Requests))
 	text("level duration", secondsWords(c.LevelS))
 	text("cool-down", secondsWords(c.CoolDownS))
-	text("runs around the knee", count(c.Repeats, ""))
+	text("runs around the knee", count(c.Repeats))
 	text("SLO", c.SLO)
 	text("host", c.Host)
 	text("location", c.Location)
@@ -63,11 +63,11 @@ func conditions(r capacity.Report) []condition {
 	return out
 }
 
-func count(n int, unit string) string {
+func count(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return strconv.Itoa(n) + unit
+	return strconv.Itoa(n)
 }
 
 func secondsWords(s float64) string {
@@ -95,12 +95,13 @@ func ladder(loads []float64) string {
 // title names a report in one line.
 func title(r capacity.Report) string {
 	c := r.Conditions
-	subject := clean(strings.Join(nonEmpty(c.Target, c.Model), " / "))
+	const most = 40 // of a name, so that the title stays a line
+	subject := strings.Join(nonEmpty(short(c.Target, most), short(c.Model, most)), " / ")
 	if subject == "" {
 		subject = "unnamed endpoint"
 	}
 	if c.Scenario != "" {
-		subject += ", scenario " + clean(c.Scenario)
+		subject += ", scenario " + short(c.Scenario, 20)
 	}
 	return "Sweep of " + subject
 }

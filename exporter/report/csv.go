@@ -15,7 +15,7 @@ type csvKey struct{ key, zero string }
 
 // csvKeys are fixed, so that files of many sweeps can be joined.
 func csvKeys() []csvKey {
-	keys := []csvKey{{"load", ""}, {"mode", ""}, {"state", ""}, {"trusted", ""}, {"request_rate", ""}, {"max_concurrency", ""},
+	keys := []csvKey{{"load", ""}, {"mode", ""}, {"state", ""}, {"trusted", ""}, {"request_rate", ""}, {"max_concurrency", ""}, {"max_concurrent_requests", ""},
 		{"duration", ""}, {"completed", ""}, {"failed", ""}, {"cut", "0"}, {"service_failures", "0"},
 		{"total_input_tokens", ""}, {"total_output_tokens", ""}, {"request_throughput", ""}, {"output_throughput", ""},
 		{"total_token_throughput", ""}, {"tokens_per_minute", ""}, {"steady_seconds", ""}, {"steady_output_throughput", ""},

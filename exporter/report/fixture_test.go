@@ -95,3 +95,69 @@ func gateway() capacity.Report {
 	r.Assess(capacity.Settings{})
 	return r
 }
+
+// ratePoint is one level of a published ladder of request rates.
+type ratePoint struct{ rate, done, tokens, mean, p99 float64 }
+
+// rates is a report without requests, as one made from published figures: an
+// open loop from 0.5 requests a second to past the knee.
+func rates() capacity.Report {
+	r := capacity.Report{Mode: capacity.Rate, Conditions: capacity.Conditions{Model: "qwen2.5-14b", Arrival: "gamma", Burstiness: 0.5,
+		Seed: math.MaxUint64, LevelS: 90, Requests: 1000, InputTokens: 8000}}
+	for _, p := range []ratePoint{{0.5, 0.4935, 126.7, 131.2, 190.1}, {10, 9.87, 2534.10, 142.30, 210.55}, {20, 19.52, 5012.44, 158.72, 245.10},
+		{40, 38.11, 9786.20, 186.42, 412.55}, {60, 52.34, 13440.80, 245.18, 680.30}, {80, 58.90, 15120.55, 380.44, 1120.40},
+		{100, 60.12, 15430.20, 620.75, 1850.60}, {150, 58.44, 14980.10, 980.30, 3200.80}, {200, 52.10, 13320.60, 1450.20, 5100.30}} {
+		tail := capacity.Summary{N: 1000, Mean: p.mean, Std: p.mean / 4, P50: 0.9 * p.mean, P90: 0.7 * p.p99, P95: 0.8 * p.p99, P99: p.p99}
+		l := capacity.Level{Load: p.rate, Mode: capacity.Rate, Trusted: true, RequestRate: capacity.LoadNumber(p.rate), Duration: 1000 / p.done,
+			Completed: 1000, Outcomes: map[probe.Outcome]int{probe.OK: 1000}, RequestThroughput: probe.Some(p.done),
+			OutputThroughput: probe.Some(p.tokens), AchievedRate: probe.Some(p.rate), ErrorRatio: probe.Some(0.0),
+			Stats: map[capacity.Metric]capacity.Summary{capacity.TTFT: tail}}
+		l.Steady = capacity.Steady{SteadySeconds: probe.Some(90.0), SteadyRequestThroughput: probe.Some(p.done), SteadyOutputThroughput: probe.Some(p.tokens)}
+		r.Conditions.Ladder = append(r.Conditions.Ladder, p.rate)
+		r.Levels = append(r.Levels, l)
+	}
+	r.Assess(capacity.Settings{})
+	return r
+}
+
+// allFailed is a ladder of one level at which nothing was answered.
+func allFailed() capacity.Report {
+	var samples []capacity.Sample
+	for i := range 50 {
+		at := time.Duration(i) * 5 * time.Second
+		samples = append(samples, capacity.Sample{Timing: capacity.Timing{Intended: at, Sent: at, Done: at + 5*time.Second}, T0: at,
+			Outcome: probe.Connect, Kind: probe.KindService, Err: "connection refused"})
+	}
+	r := capacity.Report{Mode: capacity.Concurrency, Aborted: "the endpoint answers nothing", Conditions: capacity.Conditions{Target: "vllm-a", Ladder: []float64{1}},
+		Levels: []capacity.Level{capacity.NewLevel(capacity.Run{Mode: capacity.Concurrency, Load: 1, Samples: samples})}}
+	r.Assess(capacity.Settings{})
+	return r
+}
+
+// oneLevel is a ladder of one good level.
+func oneLevel() capacity.Report {
+	r := capacity.Report{Mode: capacity.Concurrency, Levels: []capacity.Level{capacity.NewLevel(closedRun(gatewaySteps[2], 0))}}
+	r.Assess(capacity.Settings{})
+	return r
+}
+
+// nasty is what an endpoint or a forged file may put into any text.
+const nasty = "a|b <script>alert(1)</script> \x1b[31mred\x1b]0;own\x07 \u009b2J two\r\nlines \u202egnp.exe `x` [l](javascript:x) **b** $m$ \xff &amp; \"q\" 'p' {{.}}"
+
+// hostile has nasty text wherever a report holds text.
+func hostile() capacity.Report {
+	r := allFailed()
+	c := &r.Conditions
+	for _, s := range []*string{&c.Version, &c.GoVersion, &c.Host, &c.Location, &c.Sweep, &c.Target, &c.Endpoint, &c.Protocol, &c.Model, &c.ServedModel,
+		&c.ServerInfo, &c.Scenario, &c.Prompt, &c.PromptHash, &c.Language, &c.Cache, &c.Arrival, &c.SLO, &r.Aborted} {
+		*s = nasty
+	}
+	r.Warnings = []string{nasty, "=cmd|' /C calc'!A1"}
+	r.Limits = []capacity.Wall{{Limit: capacity.WallName(nasty), Evidence: nasty}}
+	l := &r.Levels[0]
+	l.State, l.Warnings = "=HYPERLINK(\"http://x\")", []string{nasty}
+	l.Outcomes = map[probe.Outcome]int{probe.Outcome(nasty): 50}
+	l.FinishReasons = map[string]int{nasty: 50}
+	l.Throttle = &capacity.Throttle{Count: 50, Messages: []string{nasty}}
+	return r
+}

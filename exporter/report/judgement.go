@@ -75,7 +75,7 @@ func recommendedSentence(r capacity.Report) string {
 		return absent
 	}
 	rec := *r.Recommended
-	by := fmt.Sprintf("%s × knee", number(rec.Factor))
+	by := fmt.Sprintf("%s × knee", load(rec.Factor))
 	if rec.By == "slo" {
 		by = "bounded by the SLO" + ofSLO(r)
 	}

@@ -92,6 +92,13 @@ func load(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
+func optLoad(v probe.Opt[float64]) string {
+	if !v.OK {
+		return absent
+	}
+	return load(v.V)
+}
+
 // loadWords names a load with its unit: "8 streams in flight", "0.5 requests/s".
 func loadWords(v float64, m capacity.Mode) string {
 	switch {
