@@ -88,6 +88,35 @@ func countFlag(f flagger, name, help string, def, min int) *int {
 	return &n
 }
 
+// shareFlag takes 15% or 0.15. A bare number over 1 is refused, since nobody can
+// tell which of the two was meant; with a percent sign there may be any.
+func shareFlag(f flagger, name, help string, def float64) *float64 {
+	v := def
+	f.Flag(name, help).PlaceHolder("R").SetValue(&flagValue{
+		name: name, want: "a share such as 15% or 0.15",
+		set: func(s string) (err error) {
+			number, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
+			if v, err = strconv.ParseFloat(strings.TrimSpace(number), 64); err != nil {
+				return err
+			}
+			if percent {
+				v /= 100
+			}
+			if !(v >= 0) || v > 100 || v > 1 && !percent {
+				return strconv.ErrRange
+			}
+			return nil
+		},
+		text: func() string {
+			if v == 0 {
+				return ""
+			}
+			return strconv.FormatFloat(100*v, 'g', 4, 64) + "%"
+		},
+	})
+	return &v
+}
+
 // numbersFlag takes a list such as 1,4,8, each above zero.
 func numbersFlag(f flagger, name, help string) *[]float64 {
 	var list []float64

@@ -54,6 +54,8 @@ func run(ctx context.Context, args []string, c console) int {
 	commands := []command{
 		serveCommand(app),
 		probeCommand(app),
+		sweepCommand(app),
+		planCommand(app),
 		checkCommand(app),
 		simCommand(app),
 		rulesCommand(app),

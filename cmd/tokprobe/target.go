@@ -46,6 +46,15 @@ type choice struct {
 
 // choose resolves the flags. Every error says what to write instead.
 func (t *targetFlags) choose(c console) (choice, error) {
+	ch, err := t.chooseTarget(c)
+	if err != nil {
+		return choice{}, err
+	}
+	return ch, t.pickPrompt(&ch, ch.config.Roster())
+}
+
+// chooseTarget resolves all flags but those of the prompt.
+func (t *targetFlags) chooseTarget(c console) (choice, error) {
 	cfg, err := t.config(c)
 	if err != nil {
 		return choice{}, err
@@ -75,7 +84,7 @@ func (t *targetFlags) choose(c console) (choice, error) {
 	if t.protocol != "" {
 		ch.spec.Protocol = t.protocol
 	}
-	return ch, t.pickPrompt(&ch, r)
+	return ch, nil
 }
 
 func (t *targetFlags) config(c console) (*configs.Config, error) {

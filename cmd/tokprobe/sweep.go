@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	"tokprobe/exporter/report"
+	"tokprobe/probe"
+	"tokprobe/probe/capacity"
+	"tokprobe/probe/sweep"
+)
+
+// sweepFlags are those of `tokprobe sweep`.
+type sweepFlags struct {
+	*targetFlags
+	connect, firstToken, stall, total *time.Duration
+
+	concurrency, rate *[]float64
+	auto              bool
+	autoMode          string
+	maxLoad           *[]float64
+	requests          *int
+	duration          *time.Duration
+
+	scenario, lang, dataset string
+	forceLength             bool
+	arrival                 string
+	burstiness              *[]float64
+	seed                    uint64
+
+	coolDown, deadline, longest, abortTTFT *time.Duration
+	abortErrors                            *float64
+	serverMetrics                          string
+	repeats                                *int
+
+	slo, format, save, baseline string
+	failOn                      []string
+}
+
+func sweepCommand(app *kingpin.Application) command {
+	clause := app.Command("sweep", "Climb a ladder of loads: how much an endpoint holds, what stops it, and whether that moved.")
+	limits := probe.SweepLimits()
+	f := &sweepFlags{
+		targetFlags: bindTarget(clause),
+		connect:     durationFlag(clause, "timeout-connect", "Limit for DNS, TCP and TLS together.", limits.Connect),
+		firstToken:  durationFlag(clause, "timeout-first-token", "Limit from the ready connection to the first token.", limits.FirstToken),
+		stall:       durationFlag(clause, "timeout-stall", "Longest pause between tokens.", limits.Stall),
+		total:       durationFlag(clause, "timeout", "Limit for a whole answer; without it the level's deadline.", limits.Total),
+		concurrency: numbersFlag(clause, "concurrency", "Ladder of a closed loop: so many streams in flight."),
+		rate:        numbersFlag(clause, "rate", "Ladder of an open loop: so many requests a second, answered or not."),
+		maxLoad:     numbersFlag(clause, "max-load", "Most load that --auto may try."),
+		requests:    countFlag(clause, "requests", "Requests of each level (default max(50, 4 a stream); of a rate at least 45 s of them).", 0, 1),
+		duration:    durationFlag(clause, "duration", "How long each level sends, instead of --requests. A quota a minute is named from 60 s on.", 0),
+	}
+	f.bindMore(clause)
+	return command{clause, f.run}
+}
+
+func (f *sweepFlags) bindMore(clause *kingpin.CmdClause) {
+	flag := func(name, help string) *kingpin.FlagClause { return clause.Flag(name, help) }
+	flag("auto", "Instead of a ladder: double the load until it saturates, fails or misses the SLO, then halve the bracket.").BoolVar(&f.auto)
+	flag("auto-mode", "What --auto varies: concurrency or rate.").Default("concurrency").EnumVar(&f.autoMode, "concurrency", "rate")
+	flag("scenario", "T1 (16 tokens), T2 (64, the default), T3 (512) or T4 (2048).").PlaceHolder("T").StringVar(&f.scenario)
+	flag("lang", "Language of the scenario's prompt.").Default("en").EnumVar(&f.lang, sweep.Languages()...)
+	flag("dataset", "Prompts from a JSON or JSONL file: conversations (ShareGPT), messages (OpenAI) or prompt.").PlaceHolder("F").StringVar(&f.dataset)
+	flag("force-length", "Ask for answers of exactly the length (always done for vllm).").BoolVar(&f.forceLength)
+	flag("arrival", "How the requests of a rate arrive: poisson, constant or gamma.").Default("poisson").EnumVar(&f.arrival, "poisson", "constant", "gamma")
+	f.burstiness = numbersFlag(clause, "burstiness", "Shape of gamma arrivals: 1 is Poisson, less is burstier.")
+	flag("seed", "Makes arrivals and the choice of prompts repeatable.").Default("1").Uint64Var(&f.seed)
+	f.repeats = countFlag(clause, "repeats", "How often the levels around the knee are run in all.", 2, 1)
+	f.coolDown = durationFlag(clause, "cool-down", "Pause between levels; after a 429 at least a minute.", 5*time.Second)
+	f.deadline = durationFlag(clause, "level-deadline", "End of a level whatever happens (default five times what it should take, at least 5m).", 0)
+	f.longest = durationFlag(clause, "max-duration", "End of the sweep whatever happens.", 0)
+	f.abortErrors = shareFlag(clause, "abort-error-ratio", "End the sweep above this share of failures and refusals, such as 20%.", 0)
+	f.abortTTFT = durationFlag(clause, "abort-ttft", "End the sweep when the median TTFT of the last 10 answers is above.", 0)
+	flag("server-metrics", "The endpoint's own vLLM-style /metrics page, read during each level.").PlaceHolder("URL").StringVar(&f.serverMetrics)
+	flag("slo", "Name of an SLO in the configuration file.").PlaceHolder("NAME").StringVar(&f.slo)
+	flag("format", "text, json, csv, markdown or html.").Default("text").EnumVar(&f.format, report.Formats()...)
+	flag("save", "Write the report with every request as JSON into this folder.").PlaceHolder("DIR").StringVar(&f.save)
+	flag("baseline", "Compare with this saved report.").PlaceHolder("REPORT").StringVar(&f.baseline)
+	flag("fail-on", "With --baseline, exit with 1 if this moved: ttft_p90>+10%, output_tps<-5%, ttft_p99@8>500ms. May be given several times.").PlaceHolder("COND").StringsVar(&f.failOn)
+}
+
+// run does the sweep. The status is 0 if it went through and no gate failed.
+func (f *sweepFlags) run(ctx context.Context, c console) int {
+	job, err := f.job(c)
+	if err != nil {
+		return fail(c, err)
+	}
+	return job.run(ctx, c)
+}
+
+// job checks everything before the first request is sent.
+func (f *sweepFlags) job(c console) (*sweepJob, error) {
+	mode, ladder, err := f.ladder()
+	if err != nil {
+		return nil, err
+	}
+	ch, err := f.chooseTarget(c)
+	if err != nil {
+		return nil, err
+	}
+	j := &sweepJob{flags: f, choice: ch}
+	j.plan, err = f.plan(&ch, mode, ladder)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.prompts(c, &j.plan, &ch); err != nil {
+		return nil, err
+	}
+	if err := f.pickSLO(&j.plan, &ch); err != nil {
+		return nil, err
+	}
+	if err := j.readBaseline(); err != nil {
+		return nil, err
+	}
+	if err := checkFolder(f.save); err != nil {
+		return nil, err
+	}
+	if len(ladder) == 1 && !f.auto {
+		fmt.Fprintln(c.err, "note: a ladder of one level has no knee; give several, such as 1,4,8")
+	}
+	if !slices.IsSorted(ladder) {
+		fmt.Fprintln(c.err, "note: the ladder is climbed in ascending order")
+	}
+	return j, nil
+}
+
+// ladder decides between the three ways to load.
+func (f *sweepFlags) ladder() (capacity.Mode, []float64, error) {
+	var given []string
+	for name, is := range map[string]bool{"--concurrency": len(*f.concurrency) > 0, "--rate": len(*f.rate) > 0, "--auto": f.auto} {
+		if is {
+			given = append(given, name)
+		}
+	}
+	slices.Sort(given)
+	switch {
+	case len(given) == 0:
+		return "", nil, usagef("no load is named: give --concurrency 1,4,8 (streams in flight), --rate 0.5,10 (requests a second), or --auto --max-load 64")
+	case len(given) > 1:
+		return "", nil, usagef("%s exclude one another: keep one", strings.Join(given, " and "))
+	case f.auto && len(*f.maxLoad) != 1:
+		return "", nil, usagef("--auto needs --max-load N: the most load that it may try")
+	case !f.auto && len(*f.maxLoad) > 0:
+		return "", nil, usagef("--max-load bounds --auto: add --auto, or leave it out")
+	case *f.requests > 0 && *f.duration > 0:
+		return "", nil, usagef("--requests and --duration exclude one another: a level ends by one of the two")
+	case f.auto:
+		return capacity.Mode(f.autoMode), nil, nil
+	case len(*f.rate) > 0:
+		return capacity.Rate, *f.rate, nil
+	}
+	for _, n := range *f.concurrency {
+		if n != float64(int(n)) {
+			return "", nil, usagef("--concurrency: %g streams: write whole numbers", n)
+		}
+	}
+	return capacity.Concurrency, *f.concurrency, nil
+}
