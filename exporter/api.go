@@ -3,6 +3,7 @@ package exporter
 import (
 	"bufio"
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -30,18 +31,18 @@ type apiProbe struct {
 
 // apiProbes answers {"probes": […]}. Parameters: target, model and probe
 // select by exact name; limit bounds results and failures of each probe
-// (0 to 20, default 20; newest first). It writes probe by probe: a thousand
+// (default: all that are kept; newest first). It writes probe by probe: a thousand
 // full histories are 20 MB.
 func (s *HTTPServer) apiProbes(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	limit := historySize
+	limit := math.MaxInt
 	if text := query.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
-			http.Error(w, "limit is a number from 0 to 20", http.StatusBadRequest)
+			http.Error(w, "limit is a whole number from 0 on", http.StatusBadRequest)
 			return
 		}
-		limit = min(n, historySize)
+		limit = n
 	}
 	w.Header().Set("Content-Type", "application/json")
 	out := bufio.NewWriter(w)

@@ -40,6 +40,14 @@ type Exporter struct {
 	states   map[probe.ID]*state
 	order    []*state // by target, model, probe
 	labeller *labeller
+	keep     HistorySize
+}
+
+// SetHistory says how much is kept of each probe from the next Apply on.
+func (e *Exporter) SetHistory(size HistorySize) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.keep = size
 }
 
 // New returns an exporter that watches nothing yet.
@@ -83,6 +91,7 @@ func (e *Exporter) Apply(r roster.Roster) {
 		}
 		s.apply(w, targets[w.ID.Target], l)
 		s.setEvery(every(w))
+		s.setKeep(e.keep)
 		states[w.ID] = s
 		order = append(order, s)
 	}

@@ -1,15 +1,22 @@
 package exporter
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"tokprobe/probe"
 )
 
-// historySize is how many results are kept of each probe, and how many of its
+// HistorySize is how many results are kept of each probe, and how many of its
 // failures: those are kept apart so that a bad minute of last night is still
-// there in the morning.
-const historySize = 20
+// there in the morning. Some 1.5 KB a result; 0 means defaultHistory.
+type HistorySize struct{ Results, Failures int }
+
+const defaultHistory = 20
+
+func (h HistorySize) results() int  { return cmp.Or(h.Results, defaultHistory) }
+func (h HistorySize) failures() int { return cmp.Or(h.Failures, defaultHistory) }
 
 // history is what a probe did lately. The caller locks.
 type history struct {
@@ -17,35 +24,31 @@ type history struct {
 	failures ring
 }
 
-func (h *history) add(r *probe.Result) {
-	h.results.add(r)
+func (h *history) add(r *probe.Result, size HistorySize) {
+	h.results.add(r, size.results())
 	if r.Outcome != probe.OK {
-		h.failures.add(r)
+		h.failures.add(r, size.failures())
 	}
 }
 
-// ring holds the last historySize results. They are never written again.
+// ring holds the last results, oldest first. They are never written again.
 type ring struct {
 	list []*probe.Result
-	next int
 }
 
-func (r *ring) add(result *probe.Result) {
-	if len(r.list) < historySize {
-		r.list = append(r.list, result)
-		return
+// add keeps at most size results, also where size has just become smaller.
+// Moving a few dozen pointers a probe is cheaper than thinking about indices.
+func (r *ring) add(result *probe.Result, size int) {
+	if extra := len(r.list) + 1 - size; extra > 0 {
+		r.list = slices.Delete(r.list, 0, extra)
 	}
-	r.list[r.next] = result
-	r.next = (r.next + 1) % historySize
+	r.list = append(r.list, result)
 }
 
 // newest returns the results, the newest first.
 func (r *ring) newest() []*probe.Result {
-	n := len(r.list)
-	out := make([]*probe.Result, n)
-	for i := range n {
-		out[i] = r.list[(r.next+n-1-i)%n]
-	}
+	out := slices.Clone(r.list)
+	slices.Reverse(out)
 	return out
 }
 
@@ -99,4 +102,10 @@ func (s *state) view() View {
 		}
 	}
 	return v
+}
+
+func (s *state) setKeep(size HistorySize) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep = size
 }

@@ -72,7 +72,7 @@ func TestRoutes(t *testing.T) {
 		{full, "GET", "/config", "", 200, "targets: []"},
 		{plain, "GET", "/config", "", 404, ""},
 		{full, "GET", "/api/v1/probes", "", 200, `"outcome":"server_error"`},
-		{full, "GET", "/api/v1/probes?limit=x", "", 400, "from 0 to 20"},
+		{full, "GET", "/api/v1/probes?limit=x", "", 400, "from 0 on"},
 		{full, "GET", "/api/v1/sweeps", "", 200, `["nightly"]`},
 		{plain, "GET", "/api/v1/sweeps", "", 404, ""},
 		{full, "GET", "/debug/pprof/", "", 200, "goroutine"},
@@ -402,5 +402,24 @@ func TestTooManyScrapes(t *testing.T) {
 	h.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	if w.Code != 200 {
 		t.Errorf("status %d with a free place, want 200", w.Code)
+	}
+}
+
+// TestHistoryFollowsItsSize keeps the newest of what fits, also when the size
+// shrinks under a full history.
+func TestHistoryFollowsItsSize(t *testing.T) {
+	var h history
+	for i := range 30 {
+		h.add(&probe.Result{HTTPStatus: i, Outcome: probe.ServerError}, HistorySize{Results: 5})
+	}
+	if got := h.results.newest(); len(got) != 5 || got[0].HTTPStatus != 29 || got[4].HTTPStatus != 25 {
+		t.Errorf("%d results kept, want the 5 newest", len(got))
+	}
+	if got := h.failures.newest(); len(got) != defaultHistory || got[0].HTTPStatus != 29 {
+		t.Errorf("%d failures kept, want %d", len(got), defaultHistory)
+	}
+	h.add(&probe.Result{HTTPStatus: 30, Outcome: probe.OK}, HistorySize{Results: 2})
+	if got := h.results.newest(); len(got) != 2 || got[0].HTTPStatus != 30 || got[1].HTTPStatus != 29 {
+		t.Errorf("after shrinking to 2: %d kept", len(got))
 	}
 }

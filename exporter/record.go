@@ -142,7 +142,7 @@ func (s *state) recordLast(t probe.Tick, now time.Time) {
 	r.Text, r.ReasoningText, r.Gaps = "", "", nil
 	r.ID = s.watch.ID
 	s.last = &r
-	s.history.add(&r)
+	s.history.add(&r, s.keep)
 }
 
 func (s *state) recordLatencies(r probe.Result, now time.Time) {

@@ -43,6 +43,7 @@ type state struct {
 	finished                int
 	last                    *probe.Result // of the last finished probe, without texts
 	history                 history
+	keep                    HistorySize // how much of it
 	lastRun, lastSuccess    time.Time
 	promptTokens            probe.Opt[int64] // last count for a busted prompt
 	waiting                 uint64           // overlap skips that wait for a verdict

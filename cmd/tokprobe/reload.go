@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"tokprobe/configs"
+	"tokprobe/exporter"
 	"tokprobe/probe"
 	"tokprobe/probe/roster"
 	"tokprobe/probe/schedule"
@@ -115,6 +116,7 @@ func (d *daemon) apply(cfg *configs.Config) error {
 	}
 	// The page first: a tick of a watch that the page does not know would not
 	// be counted. The fleet before the scheduler, which may fire at once.
+	d.exporter.SetHistory(exporter.HistorySize(cfg.History))
 	d.exporter.Apply(r)
 	d.fleet.Replace(endpoints)
 	if err := d.sched.Apply(r); err != nil {
