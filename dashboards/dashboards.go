@@ -21,8 +21,9 @@ const (
 )
 
 // DefaultRunbookURL is where the runbook link of the boards goes unless
-// Options say otherwise.
-const DefaultRunbookURL = "https://github.com/tokprobe/tokprobe/blob/main/deploy/RUNBOOK.md"
+// Options say otherwise: the place in this repository, as the alerts have it.
+// Only you know where you publish it.
+const DefaultRunbookURL = "deploy/RUNBOOK.md"
 
 // Options adapt the boards to an installation. The zero value works.
 type Options struct {

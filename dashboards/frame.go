@@ -23,7 +23,7 @@ func frame(o Options, uid, title, about string) *dashboard.DashboardBuilder {
 		Link(dashboard.NewDashboardLinkBuilder("tokprobe").Type(dashboard.DashboardLinkTypeDashboards).
 			Tags([]string{tag}).AsDropdown(false).IncludeVars(true).KeepTime(true)).
 		Link(dashboard.NewDashboardLinkBuilder("Runbook").Type(dashboard.DashboardLinkTypeLink).
-			Url(o.RunbookURL).Icon("doc").Tooltip("What each alert means and what to do").TargetBlank(true)).
+			Url(o.RunbookURL).Icon("doc").Tooltip("What each alert means and what to do. Set its address with: tokprobe dashboards --runbook-url").TargetBlank(true)).
 		Annotation(annotation("Configuration loads", "blue", c.Sel(c.ReloadTimestamp)+" * 1000",
 			"configuration loaded by {{instance}}").UseValueForTime(true)).
 		Annotation(annotation("Sweeps", "purple", c.Sel(c.SweepInProgress, c.Re(c.LabelTarget, "$target"))+" == 1",

@@ -70,7 +70,7 @@ func targetHistograms(b *dashboard.DashboardBuilder) {
 		for _, q := range []float64{0.5, 0.95} {
 			queries = append(queries, query{expr: quantile(q, one, l.histogram, window), legend: "P" + strings.TrimPrefix(c.Number(q*100), "0.")})
 		}
-		queries = append(queries, query{expr: c.Sum(c.Increase(one(l.histogram+"_count"), window)), legend: "samples"})
+		queries = append(queries, query{expr: samples(one, l.histogram, window), legend: "samples"})
 		b.WithPanel(counts(lines(panel{title: l.title + " over the window", unit: "s", w: 6, h: 7, none: "no ok probe in the window",
 			about:   "Quantiles from the histogram over the window, all chosen probes together, and the samples behind them. Classic buckets are a factor of 2 apart (TPOT finer), so a value is good to that; native ones to 5 %.",
 			queries: queries}), "C"))

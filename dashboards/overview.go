@@ -41,7 +41,7 @@ func overviewNow(b *dashboard.DashboardBuilder) {
 			about:   "The largest burn rate of any SLO over the last hour. At 1 the budget lasts exactly its period; the fast page is at 14.4, the slow one at 6 over 6 h.",
 			queries: []query{{expr: c.Max(burn(time.Hour))}}}).Decimals(1).Thresholds(steps("green", 1.0, "orange", 6.0, "red"))).
 		WithPanel(figure(panel{title: "Least budget left", unit: "percentunit", w: 4, h: 4, none: "no SLO configured",
-			about:   "The smallest part of an error budget that is left in the budget period. Below 0 the promise is broken. Time without measurements counts as good for one half of it, so a young installation starts at 100 %.",
+			about:   "The smallest part of an error budget that is left in the budget period. Below 0 the promise is broken. Where fewer than half of the expected verdicts are there, half of the expected ones are taken, so a young installation starts near 100 %.",
 			queries: []query{{expr: c.Min(budgetLeft())}}}).Decimals(1).Thresholds(steps("red", 0.0, "orange", 0.5, "green"))).
 		WithPanel(figure(panel{title: "Targets in maintenance", unit: "short", w: 4, h: 4, none: "no targets",
 			about:   "Targets with an open maintenance window: their probes are skipped or do not count.",
@@ -68,10 +68,10 @@ func overviewSLOs(b *dashboard.DashboardBuilder) {
 	b.WithRow(dashboard.NewRowBuilder("Service level objectives")).
 		WithPanel(drill(grid(panel{title: "SLO status", w: 24, h: 9, none: "–",
 			about: "One line for each objective. Good and Verdicts are of the window; Budget left is of the budget period. Burn and budget count bad verdicts against all, but at least half of those expected, as the alerts do: a gap does not inflate them. success has no threshold."},
-			bySLO, columns, "Budget left", false).Decimals(2), byModel...)).
+			bySLO, columns, "Budget left", false).Decimals(2), byProbe...)).
 		WithPanel(burnLines(lines(panel{title: "Burn rate, 1 h", unit: "suffix:×", w: 24, h: 8, none: "no SLO configured",
 			about:   "How many times faster than allowed each objective spent its budget over the last hour. Lines: 1 lasts exactly the period, 6 is the slow page (there over 6 h), 14.4 the fast one.",
-			queries: []query{{expr: burn(time.Hour), legend: "{{target}} {{model}} {{slo}}/{{sli}}"}}})))
+			queries: []query{{expr: burn(time.Hour), legend: "{{location}} {{target}} {{model}} {{probe}}: {{slo}} {{sli}}"}}})))
 }
 
 func overviewWorst(b *dashboard.DashboardBuilder) {

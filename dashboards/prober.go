@@ -85,7 +85,7 @@ func proberLag(b *dashboard.DashboardBuilder) {
 	quantiles := func(name string) []query {
 		return []query{
 			{expr: quantile(0.5, daemon, name, window), legend: "P50"}, {expr: quantile(0.99, daemon, name, window), legend: "P99"},
-			{expr: c.Sum(c.Increase(c.Sel(name+"_count"), window)), legend: "samples"},
+			{expr: samples(daemon, name, window), legend: "samples"},
 		}
 	}
 	b.WithRow(dashboard.NewRowBuilder("Our own lag")).

@@ -17,11 +17,15 @@ const (
 	period = "${period}s" // its values are seconds, so that they can be calculated with
 )
 
+// location is the external label of places that watch the same targets; with
+// one place there is none, which is the same as an empty one.
+const location = "location"
+
 // labels that tell one series of a probe, of an SLO and of a sweep from others.
 var (
 	byModel = []string{c.LabelTarget, c.LabelModel}
 	byProbe = []string{c.LabelTarget, c.LabelModel, c.LabelProbe}
-	bySLO   = []string{c.LabelTarget, c.LabelModel, c.LabelSLO, c.LabelSLI}
+	bySLO   = []string{location, c.LabelTarget, c.LabelModel, c.LabelProbe, c.LabelSLO, c.LabelSLI}
 	bySweep = []string{c.LabelTarget, c.LabelModel, c.LabelSweep, c.LabelScenario, c.LabelMode}
 	byLevel = append(slices.Clone(bySweep), c.LabelLevel)
 )
@@ -68,14 +72,17 @@ func orZero(expr string) string { return expr + " or vector(0)" }
 
 // badRatio is the share of bad verdicts as the alerts count it: of all
 // verdicts, but at least half of those expected in that time, so that a gap
-// does not inflate it. span is the range, seconds its length.
+// does not inflate it. span is the range, seconds its length. Both sides are
+// multiplied by the interval: in 1 h at 30 s, 4 bad of 10 verdicts are
+// 120 / max(300, 1800) = 6.7 %, not 40 %.
 func badRatio(span, seconds string) string {
-	bad := c.Sum(c.Increase(many(c.SLOEvents, c.Eq(c.LabelVerdict, "bad")), span), bySLO...)
-	judged := c.Sum(c.Increase(many(c.SLOEvents, c.In(c.LabelVerdict, "good", "bad")), span), bySLO...)
-	half := c.Sum(fmt.Sprintf("%s * 0 + on (target, model, probe) group_left () %s",
-		many(c.SLOObjective), c.Max("0.5 * "+seconds+" / "+many(c.Interval), byProbe...)), bySLO...)
-	// The larger of the two; without a known interval what was judged.
-	return fmt.Sprintf("%s / (%[2]s >= %s or %[3]s or %[2]s)", bad, judged, half)
+	times := " * on (location, target, model, probe) group_left () " +
+		c.Max(many(c.Interval), append([]string{location}, byProbe...)...)
+	count := func(verdicts c.Matcher) string {
+		return c.Sum(c.Increase(many(c.SLOEvents, verdicts), span), bySLO...) + times
+	}
+	return fmt.Sprintf("(%s) / clamp_min(%s, 0.5 * %s)",
+		count(c.Eq(c.LabelVerdict, "bad")), count(c.Ne(c.LabelVerdict, "excluded")), seconds)
 }
 
 // allowed is the share of bad verdicts that the objective allows.
@@ -90,12 +97,29 @@ func burn(span time.Duration) string {
 // budgetLeft is the part of the error budget of the chosen period that is left.
 func budgetLeft() string { return "1 - " + badRatio(period, "$period") + " / " + allowed() }
 
-// quantile is a quantile from the histogram of name: from its classic buckets
-// or, with the switch on, from the native form. Both are in one expression of
-// which the switch empties one half.
+// quantile is a quantile from the histogram of name over the span.
 func quantile(q float64, s sel, name, span string, by ...string) string {
 	classic := c.Quantile(q, s(name+"_bucket"), span, by...)
 	native := fmt.Sprintf("histogram_quantile(%s, %s)", c.Number(q), c.Sum(c.Rate(s(name), span), by...))
+	return either(classic, native)
+}
+
+// samples is how many values the histogram of name took in over the span.
+func samples(s sel, name, span string) string {
+	return either(c.Sum(c.Increase(s(name+"_count"), span)), "histogram_count("+c.Sum(c.Increase(s(name), span))+")")
+}
+
+// mean is the mean of what the histogram of name took in over the span.
+func mean(s sel, name, span string) string {
+	native := c.Sum(c.Rate(s(name), span))
+	return either(share(c.Sum(c.Rate(s(name+"_sum"), span)), c.Sum(c.Rate(s(name+"_count"), span))),
+		share("histogram_sum("+native+")", "histogram_count("+native+")"))
+}
+
+// either is the classic expression or, with the switch on, the native one. A
+// Prometheus that ingests native histograms may hold no _bucket, _sum and
+// _count of them at all.
+func either(classic, native string) string {
 	return switched(classic, "0") + " or " + switched(native, "1")
 }
 

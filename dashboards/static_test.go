@@ -24,14 +24,14 @@ var foreign = map[string][]string{
 // labelsOf returns the labels of a metric or of a series of a histogram.
 func labelsOf(name string) ([]string, bool) {
 	if labels, ok := foreign[name]; ok {
-		return append(slices.Clone(labels), "job", "instance"), true
+		return append(slices.Clone(labels), "job", "instance", location), true
 	}
 	if m, ok := c.Lookup(name); ok {
-		return append(m.Labels, "job", "instance"), true
+		return append(m.Labels, "job", "instance", location), true
 	}
 	for _, suffix := range []string{"_bucket", "_sum", "_count"} {
 		if m, ok := c.Lookup(strings.TrimSuffix(name, suffix)); ok && m.Type == c.Histogram && strings.HasSuffix(name, suffix) {
-			return append(m.Labels, "job", "instance", "le"), true
+			return append(m.Labels, "job", "instance", "le", location), true
 		}
 	}
 	return nil, false
@@ -41,7 +41,7 @@ var (
 	quoted   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 	selector = regexp.MustCompile(`([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{([^}]*)\})?`)
 	grouping = regexp.MustCompile(`\b(by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)`)
-	function = regexp.MustCompile(`^(sum|max|min|avg|count|rate|increase|histogram_quantile|vector|time|and|or|unless|offset|on|by|group_left)$`)
+	function = regexp.MustCompile(`^(sum|max|min|avg|count|rate|increase|histogram_quantile|histogram_sum|histogram_count|vector|time|and|or|unless|offset|on|by|group_left|clamp_min)$`)
 	duration = regexp.MustCompile(`\[[^\]]*\]|\boffset \w+`)
 )
 

@@ -125,13 +125,13 @@ func targetServer(b *dashboard.DashboardBuilder) {
 		WithPanel(lines(panel{title: "TTFT: client minus server", unit: "s", w: 9, h: 8, none: "no vLLM metrics of this model",
 			about: "Means over the window: what the probes measured, what vLLM measured for all its traffic, and the difference: network, gateway and, where the server's clock starts later, its queue. Alike only while the server's traffic resembles the probes.",
 			queries: []query{
-				{expr: clientMean(c.TTFT), legend: "client (probes)"}, {expr: serverMean(vllmTTFT), legend: "server (all traffic)"},
-				{expr: clientMean(c.TTFT) + " - " + serverMean(vllmTTFT), legend: "client minus server"},
+				{expr: mean(one, c.TTFT, window), legend: "client (probes)"}, {expr: serverMean(vllmTTFT), legend: "server (all traffic)"},
+				{expr: "(" + mean(one, c.TTFT, window) + ") - " + serverMean(vllmTTFT), legend: "client minus server"},
 			}}).FillOpacity(5)).
 		WithPanel(lines(panel{title: "TPOT: client and server", unit: "s", w: 8, h: 8, none: "no vLLM metrics of this model",
 			about: "Means over the window. vLLM's metric is read under its new and its old name.",
 			queries: []query{
-				{expr: clientMean(c.TPOT), legend: "client (probes)"}, {expr: tpot, legend: "server (all traffic)"},
+				{expr: mean(one, c.TPOT, window), legend: "client (probes)"}, {expr: tpot, legend: "server (all traffic)"},
 			}})).
 		WithPanel(lines(panel{title: "Server load", unit: "short", w: 7, h: 8, none: "no vLLM metrics of this model",
 			about: "Sequences in vLLM's batch and queue, and the used part of its KV cache (right axis), under its new and its old name.",

@@ -30,12 +30,6 @@ func serverMean(name string) string {
 	return share(c.Sum(c.Rate(server(name+"_sum"), window)), c.Sum(c.Rate(server(name+"_count"), window)))
 }
 
-// clientMean is the mean that the probes measured, coalesced streams and
-// failures not included.
-func clientMean(name string) string {
-	return share(c.Sum(c.Rate(one(name+"_sum"), window)), c.Sum(c.Rate(one(name+"_count"), window)))
-}
-
 // ours narrows a metric of the Go process to tokprobe's own.
 func ours(name string) string {
 	return name + " and on (job, instance) " + c.Sel(c.BuildInfo)

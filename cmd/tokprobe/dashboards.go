@@ -23,7 +23,7 @@ func dashboardsCommand(app *kingpin.Application) command {
 	clause.Flag("out", "Folder to write to; it is made if it does not exist.").Default("dashboards").StringVar(&f.out)
 	clause.Flag("format", "json: one file for each board. configmap: one manifest with all of them, for Grafana's sidecar.").
 		Default("json").EnumVar(&f.format, "json", "configmap")
-	clause.Flag("runbook-url", "Address of your copy of deploy/RUNBOOK.md, for the link on every board.").PlaceHolder("URL").StringVar(&f.runbook)
+	clause.Flag("runbook-url", "Where deploy/RUNBOOK.md is published, for the link on every board.").PlaceHolder("URL").StringVar(&f.runbook)
 	return command{clause, f.run}
 }
 
