@@ -11,7 +11,7 @@ import (
 const (
 	chartWidth, chartHeight = 460.0, 300.0
 	plotLeft, plotRight     = 62.0, 446.0
-	plotTop, plotBottom     = 26.0, 250.0
+	plotTop, plotBottom     = 34.0, 250.0
 	tickRoom                = 34.0 // between the labels of two loads
 	curvePoints             = 60
 	loadsWide               = 65 // 1 … 64 streams fit a linear axis, 1 … 128 do not

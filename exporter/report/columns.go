@@ -52,9 +52,19 @@ func columns(m capacity.Mode) []column {
 		latency("TPOT", capacity.TPOT, 1, "p50"), latency("TPOT", capacity.TPOT, 1, "p95"),
 		latency("E2E", capacity.E2E, 1000, "p50"), latency("E2E", capacity.E2E, 1000, "p95"))
 	return append(cols,
-		column{group: "SLO", sub: "met", title: "SLO met", cell: func(l capacity.Level) string { return optPercent(l.Attainment) }},
+		column{group: "SLO", sub: "met", title: "SLO met", cell: func(l capacity.Level) string { return optHeld(l.Attainment) }},
 		column{group: "state", title: "state", left: true, cell: stateCell},
 		column{group: "flags", title: "flags", left: true, cell: func(l capacity.Level) string { return strings.Join(flags(l), " ") }})
+}
+
+// caption says what the columns mean that a reader could take for another.
+func caption(m capacity.Mode) string {
+	const wall = "QPS, output and TPM are over wall time, ramp and drain included."
+	if m == capacity.Rate {
+		return "Levels are judged by steady throughput: from the end of the first answer to the last arrival. Latencies count from the intended " +
+			"send time, so a backlog shows; late is the send delay in them. " + wall
+	}
+	return "Levels are judged by steady throughput: from all streams in flight to the last request handed out. " + wall
 }
 
 // latency is a column of one statistic in milliseconds (per 1) or seconds (per

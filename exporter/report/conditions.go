@@ -54,6 +54,7 @@ func conditions(r capacity.Report) []condition {
 	text("cool-down", secondsWords(c.CoolDownS))
 	text("runs around the knee", count(c.Repeats))
 	text("SLO", c.SLO)
+	text("promises", promises(r))
 	text("host", c.Host)
 	text("location", c.Location)
 	text("tokprobe", c.Version)
@@ -61,6 +62,29 @@ func conditions(r capacity.Report) []condition {
 	text("started", stamp(c.Started))
 	text("finished", stamp(c.Finished))
 	return out
+}
+
+// promises lists the objectives that the levels were held against.
+func promises(r capacity.Report) string {
+	for _, l := range r.Levels {
+		var parts []string
+		for _, o := range l.Objectives {
+			parts = append(parts, promise(o))
+		}
+		if len(parts) > 0 {
+			return strings.Join(parts, ", ")
+		}
+	}
+	return ""
+}
+
+// promise prints "ttft ≤ 1500 ms for 95%".
+func promise(o capacity.Objective) string {
+	ratio := strconv.FormatFloat(100*o.Ratio, 'g', 6, 64) + "%"
+	if v, ok := o.BelowMS.Get(); ok {
+		return fmt.Sprintf("%s ≤ %s ms for %s", o.SLI, load(v), ratio)
+	}
+	return fmt.Sprintf("%s %s", o.SLI, ratio)
 }
 
 func count(n int) string {

@@ -28,6 +28,8 @@ type page struct {
 	Groups          []group
 	Subs            []cell
 	Rows            []row
+	Caption         string
+	Hollow          bool // some level failed or was not judged
 	Judgement       []judged
 	Conditions      []shownCondition
 	Box             struct{ Left, Right, Top, Bottom, Foot, Width, Height, Middle float64 }
@@ -69,7 +71,7 @@ func writeHTML(b *bytes.Buffer, r capacity.Report) error {
 		return err
 	}
 	sum := sha256.Sum256([]byte(reportCSS))
-	p := page{Title: title(r), Subtitle: subtitle(r), CSS: template.CSS(reportCSS), Tiles: tiles(r), Charts: charts(r),
+	p := page{Title: title(r), Subtitle: subtitle(r), CSS: template.CSS(reportCSS), Tiles: tiles(r), Charts: charts(r), Caption: caption(r.Mode),
 		CSP: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"}
 	p.Box.Left, p.Box.Right, p.Box.Top, p.Box.Bottom = plotLeft, plotRight, plotTop, plotBottom
 	p.Box.Width, p.Box.Height, p.Box.Middle, p.Box.Foot = chartWidth, chartHeight, (plotLeft+plotRight)/2, plotBottom+5
@@ -121,6 +123,7 @@ func (p *page) table(r capacity.Report) {
 		p.Subs = append(p.Subs, cell{c.sub, c.left})
 	}
 	for _, l := range byLoad(r) {
+		p.Hollow = p.Hollow || !l.State.Valid()
 		line := row{}
 		if slices.Contains(capacity.States(), l.State) {
 			line.Class = string(l.State)

@@ -127,8 +127,8 @@ func TestCharts(t *testing.T) {
 	if len(dots) != 5 || dots[4].Hollow != true || dots[3].Hollow || dots[2].X != 154.3 {
 		t.Errorf("dots of throughput %+v", dots)
 	}
-	// 274.3 of 300 tok/s, from 250 up to 26.
-	if want := round1(250 - 274.32469387663485/300*224); dots[2].Y != want {
+	// 274.3 of 300 tok/s, from 250 up to 34.
+	if want := round1(250 - 274.32469387663485/300*216); dots[2].Y != want {
 		t.Errorf("throughput at 8 drawn at %g, want %g", dots[2].Y, want)
 	}
 	if names := []string{got[0].Series[1].Name, got[2].Series[0].Name, got[2].Series[1].Name}; !slices.Equal(names, []string{"fitted law (USL)", "P50", "P95"}) {

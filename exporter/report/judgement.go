@@ -117,14 +117,19 @@ func uslSentence(u capacity.USL) string {
 	return s
 }
 
-// notes are what was odd at single levels: failures by class, refusals, what
-// the server said of itself, and the warnings of the level.
+// notes are what was odd at single levels: failures by class, promises missed,
+// refusals, what the server said of itself, and the warnings of the level.
 func notes(r capacity.Report) []line {
 	var out []line
 	for _, l := range byLoad(r) {
 		var parts []string
 		if l.Failed > 0 {
 			parts = append(parts, "failures: "+outcomes(l.Outcomes))
+		}
+		for _, o := range l.Objectives {
+			if v, ok := o.Attained.Get(); ok && !o.Met {
+				parts = append(parts, fmt.Sprintf("promise missed: %s, held by %s of %d", promise(o), held(v), o.Counted))
+			}
 		}
 		if l.Throttle != nil {
 			for _, m := range l.Throttle.Messages {

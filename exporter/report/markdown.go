@@ -32,6 +32,7 @@ func writeMarkdown(b *bytes.Buffer, r capacity.Report) {
 			}
 			markdownRow(b, cells)
 		}
+		fmt.Fprintf(b, "\n%s\n", escapeMarkdown(caption(r.Mode)))
 	}
 	b.WriteString("\n### Judgement\n\n")
 	markdownLines(b, judgement(r))

@@ -84,6 +84,22 @@ func optPercent(v probe.Opt[float64]) string {
 	return percent(v.V)
 }
 
+// held prints a share that is compared with a promise, rounded down: 99.46 % is
+// 99.4 %, since 99.5 % would look like kept.
+func held(v float64) string {
+	if down := math.Floor(1000*v+1e-9) / 1000; down > 0 {
+		return percent(down)
+	}
+	return percent(v)
+}
+
+func optHeld(v probe.Opt[float64]) string {
+	if !v.OK {
+		return absent
+	}
+	return held(v.V)
+}
+
 // load prints a load as the shortest decimal: 8, 0.5.
 func load(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {

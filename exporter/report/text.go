@@ -30,6 +30,8 @@ func writeText(b *bytes.Buffer, r capacity.Report) {
 	if len(r.Levels) > 0 {
 		textTable(b, columns(r.Mode), byLoad(r))
 		b.WriteByte('\n')
+		wrap(b, caption(r.Mode), "")
+		b.WriteByte('\n')
 	}
 	labelled(b, judgement(r))
 }

@@ -61,6 +61,17 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+func TestHeld(t *testing.T) {
+	for _, c := range []struct {
+		give float64
+		want string
+	}{{0, "0.0%"}, {0.00001, "0.1%"}, {0.9946, "99.4%"}, {0.995, "99.5%"}, {0.9996, "99.9%"}, {1, "100.0%"}, {math.NaN(), "-"}} {
+		if got := held(c.give); got != c.want {
+			t.Errorf("held(%g) = %s, want %s", c.give, got, c.want)
+		}
+	}
+}
+
 func TestWrapWords(t *testing.T) {
 	for _, c := range []struct {
 		give string
