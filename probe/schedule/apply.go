@@ -33,10 +33,16 @@ func (s *Scheduler) Apply(r roster.Roster) error {
 		return errors.New("schedule: Apply after Shutdown")
 	}
 	s.retarget(targets)
+	if err := s.sweeps.apply(r); err != nil {
+		return err // compile has seen to it that there is none
+	}
 	wanted := make(map[probe.ID]bool, len(r.Watches))
 	pairs := make(map[pair]bool, len(r.Watches))
 	for _, w := range r.Watches {
 		wanted[w.ID], pairs[pairOf(w.ID)] = true, true
+	}
+	for _, sw := range r.Sweeps {
+		pairs[pair{sw.Target, sw.Model}] = true
 	}
 	for id, w := range s.watches {
 		if !wanted[id] {
@@ -79,6 +85,9 @@ func compile(r roster.Roster) ([]plan, map[string]target, error) {
 			errs = append(errs, err)
 		}
 		plans[i], seen[w.ID] = p, true
+	}
+	if _, err := crons(r.Sweeps); err != nil {
+		errs = append(errs, err)
 	}
 	return plans, targets, errors.Join(errs...)
 }

@@ -31,6 +31,8 @@ type Config struct {
 	// Grace is how long Shutdown lets running probes finish; 0 means 25 s,
 	// below 0 cuts them at once.
 	Grace time.Duration
+	// Sweeps runs the sweeps of the roster; its zero value runs none.
+	Sweeps SweepConfig
 	// CanaryTarget is the target that SetCanary does not skip: the canary
 	// itself.
 	CanaryTarget string
@@ -49,6 +51,7 @@ type Scheduler struct {
 	unlearn context.CancelFunc
 	flight  flight
 	pulse   pulse
+	sweeps  *sweeper // nil: none are run
 
 	targets atomic.Pointer[map[string]target]
 
@@ -85,6 +88,12 @@ func New(cfg Config) (*Scheduler, error) {
 	s.work, s.cut = context.WithCancel(context.Background())
 	s.learn, s.unlearn = context.WithCancel(s.work)
 	s.targets.Store(&map[string]target{})
+	if cfg.Sweeps.Open != nil {
+		if cfg.Sweeps.Prompt == nil || cfg.Sweeps.Recorder == nil {
+			return nil, errors.New("schedule: sweeps need Prompt and Recorder")
+		}
+		s.sweeps = newSweeper(s, cfg.Sweeps)
+	}
 	return s, nil
 }
 
@@ -100,6 +109,7 @@ func (s *Scheduler) Start() error {
 		return err
 	}
 	s.started = true
+	s.sweeps.start()
 	for _, w := range s.watches {
 		if err := s.register(w); err != nil {
 			return err
@@ -143,6 +153,7 @@ func (s *Scheduler) record(t probe.Tick) {
 		}
 	}()
 	s.cfg.Recorder.Record(t)
+	s.sweeps.note(t)
 }
 
 // Running returns how many probes and calibrations are running.
@@ -155,6 +166,7 @@ func (s *Scheduler) Shutdown(ctx context.Context) error {
 	if !s.silence() {
 		return nil
 	}
+	s.sweeps.stop()
 	err := s.cron.ShutdownWithContext(ctx)
 	grace := time.NewTimer(max(s.cfg.Grace, 0))
 	defer grace.Stop()
