@@ -38,21 +38,13 @@ func (e *StatusError) Error() string {
 // measurement. It follows no redirect. An answer that is not 2xx is a
 // *StatusError; no error holds the key or secrets of a URL.
 func (e *Endpoint) get(ctx context.Context, path string, reuse bool) ([]byte, error) {
-	d, _ := wire.Lookup(protocolChat)
-	if e.cfg.Vendor == "anthropic" {
-		d, _ = wire.Lookup(protocolAnthropic)
-	}
-	x := &exchange{e: e, dialect: d}
-	var err error
-	if x.creds, err = e.credentials(ctx, d); err != nil {
-		return nil, x.creds.cleaned(err)
+	x, header, err := e.aside(ctx)
+	if err != nil {
+		return nil, err
 	}
 	e.inFlight.Add(1)
 	defer e.leave()
 	target := e.base.JoinPath(path)
-	header := x.header()
-	header.Del("Content-Type")
-	header.Set("Accept", "application/json")
 	status, body, err := e.fetch(ctx, target, header, reuse)
 	switch {
 	case err != nil:
@@ -69,8 +61,26 @@ func (e *Endpoint) get(ctx context.Context, path string, reuse bool) ([]byte, er
 	return body, nil
 }
 
-// fetch does one GET.
-func (e *Endpoint) fetch(ctx context.Context, target *url.URL, header http.Header, reuse bool) (int, []byte, error) {
+// aside prepares something that is asked beside the completions: the target's
+// credentials and the headers with them.
+func (e *Endpoint) aside(ctx context.Context) (*exchange, http.Header, error) {
+	d, _ := wire.Lookup(protocolChat)
+	if e.cfg.Vendor == "anthropic" {
+		d, _ = wire.Lookup(protocolAnthropic)
+	}
+	x := &exchange{e: e, dialect: d}
+	var err error
+	if x.creds, err = e.credentials(ctx, d); err != nil {
+		return nil, nil, x.creds.cleaned(err)
+	}
+	header := x.header()
+	header.Del("Content-Type")
+	header.Set("Accept", "application/json")
+	return x, header, nil
+}
+
+// getRequest is a GET without a body. A Host among the headers is meant for it.
+func getRequest(ctx context.Context, target *url.URL, header http.Header) *http.Request {
 	req := (&http.Request{
 		Method: http.MethodGet, URL: target, Host: target.Host,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header,
@@ -79,6 +89,12 @@ func (e *Endpoint) fetch(ctx context.Context, target *url.URL, header http.Heade
 		req.Host = host
 		header.Del("Host")
 	}
+	return req
+}
+
+// fetch does one GET.
+func (e *Endpoint) fetch(ctx context.Context, target *url.URL, header http.Header, reuse bool) (int, []byte, error) {
+	req := getRequest(ctx, target, header)
 	transport := e.fresh
 	if reuse {
 		transport = e.kept

@@ -143,17 +143,18 @@ func sweepForecast(s Sweep, price *Price, from time.Time) SweepForecast {
 	return f
 }
 
-// scenarioSize gives the input (about) and output tokens of T1 to T4.
+// scenarioSize gives the input and output tokens of T1 to T4: the input of the
+// longer language as EstimateInput counts it, rounded up.
 func scenarioSize(name string) (in, out int) {
 	switch name {
 	case "T1":
-		return 24, 16
+		return 40, 16
 	case "T3":
-		return 64, 512
+		return 200, 512
 	case "T4":
-		return 64, 2048
+		return 200, 2048
 	}
-	return 40, 64
+	return 50, 64
 }
 
 // RateLevel is how long the arrivals of an open-loop level last if nothing else

@@ -28,7 +28,7 @@ func TestForecast(t *testing.T) {
 		}},
 	}
 	// Levels: 20+1, 20+4, 32+8 requests.
-	sweep := Load{Requests: 85, InputTokens: 85 * 40, OutputTokens: 85 * 64, Minutes: 15, Money: (85*40*3 + 85*64*15) / 1e6}
+	sweep := Load{Requests: 85, InputTokens: 85 * 50, OutputTokens: 85 * 64, Minutes: 15, Money: (85*50*3 + 85*64*15) / 1e6}
 	a := Load{Requests: 1440, InputTokens: 1_440_000, OutputTokens: 72_000, Minutes: 720, Money: 5.4}
 	b := Load{Requests: 12, InputTokens: 12_000, OutputTokens: 600, Minutes: 6, Money: 0.045}
 	monday := time.Date(2026, 8, 3, 17, 0, 0, 0, time.FixedZone("", 3600))
@@ -36,7 +36,7 @@ func TestForecast(t *testing.T) {
 	want := Forecast{
 		Day:    time.Date(2026, 8, 3, 0, 0, 0, 0, time.UTC),
 		Probes: []ProbeForecast{{r.Watches[0].ID, a}, {r.Watches[1].ID, b}},
-		Sweeps: []SweepForecast{{Key: SweepKey{"t", "m", "weekly"}, Runs: 1, TokensEach: 85 * 104, Load: sweep}},
+		Sweeps: []SweepForecast{{Key: SweepKey{"t", "m", "weekly"}, Runs: 1, TokensEach: 85 * 114, Load: sweep}},
 		Targets: []TargetForecast{
 			{Target: "t", Currency: "USD", Probes: sum(a, b), Sweeps: sweep, Budget: r.Targets[0].Budget},
 			{Target: "idle"},
@@ -49,7 +49,7 @@ func TestForecast(t *testing.T) {
 		t.Error("1,524,600 and 8,840 tokens are called over budget")
 	}
 	tuesday := ForecastDay(r, monday.Add(24*time.Hour))
-	if s := tuesday.Sweeps[0]; s.Runs != 0 || s.Tokens() != 0 || s.TokensEach != 85*104 {
+	if s := tuesday.Sweeps[0]; s.Runs != 0 || s.Tokens() != 0 || s.TokensEach != 85*114 {
 		t.Errorf("on Tuesday the sweep of Mondays = %+v", s)
 	}
 	r.Targets[0].Budget = Budget{ProbeTokensPerDay: 1_524_599, SweepTokensPerDay: 8_839}

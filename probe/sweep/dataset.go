@@ -151,12 +151,12 @@ func (d *datasetReader) bad(line int, why string) {
 // readEntry finds the question of one entry.
 func readEntry(raw []byte) ([]wire.Message, error) {
 	var e struct {
-		Conversations []struct{ From, Value string }
+		Conversations []struct{ From, Value string } `json:"conversations"`
 		Messages      []struct {
 			Role    string
 			Content json.RawMessage
-		}
-		Prompt *string
+		} `json:"messages"`
+		Prompt *string `json:"prompt"`
 	}
 	if err := json.Unmarshal(raw, &e); err != nil {
 		var kind *json.UnmarshalTypeError

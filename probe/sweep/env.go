@@ -14,8 +14,8 @@ import (
 type Endpoint interface {
 	probe.Prober
 	probe.Calibrator
-	// Open opens a kept connection before the clock runs.
-	Open(ctx context.Context) error
+	// OpenAll opens n kept connections before the clock runs.
+	OpenAll(ctx context.Context, n int) error
 }
 
 // Env is the world around a sweep. Only Endpoint is needed.

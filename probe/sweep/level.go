@@ -165,11 +165,7 @@ func (l *level) open() {
 		ctx, cancel = context.WithTimeout(ctx, d)
 	}
 	defer cancel()
-	var wg sync.WaitGroup
-	for range n {
-		wg.Go(func() { _ = l.s.env.Endpoint.Open(ctx) })
-	}
-	wg.Wait()
+	_ = l.s.env.Endpoint.OpenAll(ctx, n)
 }
 
 // settle notes what the next level has to know.

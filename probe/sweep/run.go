@@ -183,7 +183,7 @@ func (s *sweep) loads() []float64 {
 // a reason of our own, or that the caller has ended it.
 func (s *sweep) result(caller context.Context) Result {
 	r := s.report()
-	r.Warnings = append(s.warnings, r.Warnings...)
+	r.Warnings = append(append(s.warnings, r.Warnings...), s.assumed(r)...)
 	r.Conditions = s.conditions(r)
 	var why abortError
 	switch {
@@ -208,7 +208,7 @@ func (s *sweep) conditions(r capacity.Report) capacity.Conditions {
 	c.PromptHash = promptsHash(p.Prompts)
 	c.Cache = or(string(first.Cache), string(probe.CacheBust))
 	c.InputTokens, c.MaxTokens, c.ForceLength = first.InputTokens, p.wantTokens(), first.ForceLength
-	c.PromptTokensP50 = promptTokens(r.Levels)
+	c.PromptTokensP50 = promptTokens(r.Levels, 0.5)
 	c.Ladder, c.Seed = p.Ladder, p.Seed
 	if p.Auto != nil {
 		c.Ladder = s.loads()
@@ -222,19 +222,6 @@ func (s *sweep) conditions(r capacity.Report) capacity.Conditions {
 	}
 	c.Started, c.Finished = s.started, time.Now()
 	return c
-}
-
-func promptTokens(levels []capacity.Level) probe.Opt[float64] {
-	var sizes []float64
-	for _, l := range levels {
-		for _, x := range l.Samples {
-			if n, ok := x.PromptTokens.Get(); ok {
-				sizes = append(sizes, float64(n))
-			}
-		}
-	}
-	slices.Sort(sizes)
-	return capacity.Quantile(sizes, 0.5)
 }
 
 func or(a, b string) string {

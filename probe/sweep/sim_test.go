@@ -1,7 +1,7 @@
 package sweep
 
 import (
-	"context"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +14,7 @@ import (
 
 const ms = time.Millisecond
 
-// plan asks for 32 tokens of sim-fast.
+// plan asks sim-fast for 32 tokens, which is what its answers are bound to.
 func plan(mode capacity.Mode, ladder ...float64) Plan {
 	return Plan{Target: "sim", Model: "sim-fast", Mode: mode, Ladder: ladder, Seed: 1, Prompts: []probe.Prompt{prompt(32)}}
 }
@@ -57,9 +57,27 @@ func sweepOf(t *testing.T, cfg sim.Config, p Plan) (result Result) {
 	return result
 }
 
-// slotted is an engine with 4 slots whose steps take 10 ms whatever the batch.
+// slotted is an engine with 4 slots whose steps take 10 ms whatever the batch,
+// and whose prefill takes no time: 100 tokens a second a slot.
 func slotted() sim.Engine {
-	return sim.Engine{Slots: 4, PrefillRate: 1e9, Decode: 10 * ms, DecodeSlope: 1}
+	return sim.Engine{Slots: 4, PrefillRate: 1e12, Decode: 10 * ms, DecodeSlope: 1}
 }
 
-var _ = context.Background
+// fixed is an engine that knows no load: TTFT 200 ms, then 20 ms a token.
+func fixed() sim.Config { return sim.Config{Engine: sim.Truth()} }
+
+func near(t *testing.T, what string, got probe.Opt[float64], want, share float64) {
+	t.Helper()
+	if !got.OK || math.Abs(got.V-want) > share*want {
+		t.Errorf("%s is %v, want %g ± %g %%", what, got, want, 100*share)
+	}
+}
+
+// walls are the names and places of the walls of a report.
+func walls(r capacity.Report) map[capacity.WallName]float64 {
+	found := map[capacity.WallName]float64{}
+	for _, w := range r.Limits {
+		found[w.Limit] = w.FromLoad.V
+	}
+	return found
+}
