@@ -234,3 +234,18 @@ func ExampleJudge() {
 	fmt.Println(states[3], knee.Load.V)
 	// Output: saturated 8
 }
+
+// TestKneeIsNeverABadLevel: 8 falls far below 4, 16 recovers a little. That 16
+// beats 8 takes nothing from 4.
+func TestKneeIsNeverABadLevel(t *testing.T) {
+	points := []Point{
+		{Load: 4, Throughput: probe.Some(348.0)}, {Load: 8, Throughput: probe.Some(190.0)}, {Load: 16, Throughput: probe.Some(272.0)},
+	}
+	states, knee := Judge(points, Thresholds{})
+	if want := []State{Baseline, Overloaded, Overloaded}; !slices.Equal(states, want) {
+		t.Errorf("states %v, want %v", states, want)
+	}
+	if !knee.Reached || knee.Load != probe.Some(4.0) {
+		t.Errorf("knee %+v, want 4", knee)
+	}
+}
