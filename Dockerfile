@@ -8,7 +8,9 @@ COPY . .
 ARG VERSION=dev
 ARG REVISION=unknown
 ARG DATE=unknown
-RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags netgo,osusergo \
+# The same source and arguments give the same bytes, wherever they are built.
+# Without cgo names and users are looked up in Go, so the image needs no libc.
+RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false \
       -ldflags "-s -w -buildid= \
         -X github.com/prometheus/common/version.Version=${VERSION} \
         -X github.com/prometheus/common/version.Revision=${REVISION} \
@@ -16,6 +18,7 @@ RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags netgo,osusergo \
         -X github.com/prometheus/common/version.BuildUser=docker \
         -X github.com/prometheus/common/version.BuildDate=${DATE}" \
       -o /out/tokprobe ./cmd/tokprobe
+RUN mkdir -p /out/state
 
 FROM scratch
 LABEL org.opencontainers.image.title="tokprobe" \
@@ -26,6 +29,8 @@ COPY --from=build /usr/local/go/lib/time/zoneinfo.zip /usr/local/go/lib/time/zon
 ENV ZONEINFO=/usr/local/go/lib/time/zoneinfo.zip
 COPY --from=build /out/tokprobe /tokprobe
 COPY LICENSE /LICENSE
+# A named volume takes its owner from the folder that it is mounted on.
+COPY --from=build --chown=65532:65532 /out/state /var/lib/tokprobe
 USER 65532:65532
 EXPOSE 9816
 ENTRYPOINT ["/tokprobe"]
