@@ -12,7 +12,6 @@ import (
 
 	"tokprobe/probe"
 	"tokprobe/probe/capacity"
-	"tokprobe/probe/roster"
 	"tokprobe/probe/sim"
 	"tokprobe/probe/slo"
 )
@@ -190,29 +189,6 @@ func TestRepeats(t *testing.T) {
 	}
 	if r.Knee.Load != probe.Some(4.0) {
 		t.Errorf("knee %+v", r.Knee)
-	}
-}
-
-func TestFromRoster(t *testing.T) {
-	own := prompt(8)
-	limit := &slo.SLO{Name: "x"}
-	s := roster.Sweep{Name: "nightly", Target: "t", Model: "m", Scenario: "T2", Mode: "rate", Ladder: []float64{1, 2},
-		Duration: time.Minute, Arrival: "constant", Seed: 5, MaxDuration: time.Hour, SLO: limit, Abort: roster.Abort{ErrorRatio: 0.2}}
-	p, err := FromRoster(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.Conditions.Sweep != "nightly" || p.Prompts[0].MaxTokens != 64 || !p.Scheduled || p.Mode != capacity.Rate || p.SLO != limit || p.Abort.ErrorRatio != 0.2 || p.Seed != 5 {
-		t.Errorf("plan %+v", p)
-	}
-	s.Scenario, s.Prompt = "", &own
-	if p, err = FromRoster(s); err != nil || p.Prompts[0].Name != "test" {
-		t.Errorf("plan %+v, %v", p, err)
-	}
-	if s.Prompt, s.Scenario = nil, "T9"; true {
-		if _, err := FromRoster(s); err == nil || !strings.Contains(err.Error(), "T9") {
-			t.Errorf("error %v", err)
-		}
 	}
 }
 
