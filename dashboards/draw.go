@@ -13,8 +13,13 @@ import (
 // lines draws time series with a legend of last and largest values, which is
 // what people read off when they are woken up.
 func lines(p panel) *timeseries.PanelBuilder {
-	return dress(timeseries.NewPanelBuilder(), p, prometheus.PromQueryFormatTimeSeries, false).
-		Min(0).LineWidth(1).FillOpacity(0).ShowPoints(common.VisibilityModeNever).
+	b := dress(timeseries.NewPanelBuilder(), p, prometheus.PromQueryFormatTimeSeries, false)
+	if p.log {
+		b.ScaleDistribution(common.NewScaleDistributionConfigBuilder().Type(common.ScaleDistributionLog).Log(2))
+	} else {
+		b.Min(0)
+	}
+	return b.LineWidth(1).FillOpacity(0).ShowPoints(common.VisibilityModeNever).
 		SpanNulls(common.BoolOrFloat64{Bool: new(false)}).
 		Legend(common.NewVizLegendOptionsBuilder().DisplayMode(common.LegendDisplayModeTable).
 			Placement(common.LegendPlacementBottom).ShowLegend(true).Calcs([]string{"lastNotNull", "max"})).
@@ -27,7 +32,7 @@ func stacked(p panel) *timeseries.PanelBuilder {
 		Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal).Group("A"))
 }
 
-// number draws one number, coloured by thresholds.
+// figure draws one number, coloured by thresholds.
 func figure(p panel) *stat.PanelBuilder {
 	return dress(stat.NewPanelBuilder(), p, prometheus.PromQueryFormatTimeSeries, true).
 		ColorMode(common.BigValueColorModeValue).GraphMode(common.BigValueGraphModeNone).
@@ -39,15 +44,15 @@ func figure(p panel) *stat.PanelBuilder {
 // states draws what state each series was in over time.
 func states(p panel) *statetimeline.PanelBuilder {
 	return dress(statetimeline.NewPanelBuilder(), p, prometheus.PromQueryFormatTimeSeries, false).
-		ShowValue(common.VisibilityModeNever).MergeValues(true).FillOpacity(70).
+		ShowValue(common.VisibilityModeNever).MergeValues(true).PerPage(20).FillOpacity(70).
 		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(false).
 			DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom))
 }
 
-// heat draws a histogram over time, from classic buckets or the native form.
+// heat draws a histogram of seconds over time, from classic buckets or the native form.
 func heat(p panel) *heatmap.PanelBuilder {
 	return dress(heatmap.NewPanelBuilder(), p, prometheus.PromQueryFormatHeatmap, false).
-		YAxis(heatmap.NewYAxisConfigBuilder().Unit(p.unit).AxisPlacement(common.AxisPlacementLeft)).
+		YAxis(heatmap.NewYAxisConfigBuilder().Unit("s").AxisPlacement(common.AxisPlacementLeft)).
 		Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeScheme).
 			Scheme("Oranges").Steps(64).Exponent(0.5)).
 		HideLegend()

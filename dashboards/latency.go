@@ -25,6 +25,9 @@ func latencies() []latency {
 	}
 }
 
+// few stands where a quantile has too few samples to be shown.
+const few = "under 59 samples"
+
 func targetLatency(b *dashboard.DashboardBuilder) {
 	b.WithRow(dashboard.NewRowBuilder("What users feel")).WithPanel(quantileTable())
 	for _, l := range latencies() {
@@ -36,12 +39,12 @@ func targetLatency(b *dashboard.DashboardBuilder) {
 func quantileTable() panelBuilder {
 	by := []string{c.LabelProbe, c.LabelSLI}
 	at := func(q string) string { return c.Max(one(c.Window, c.Eq(c.LabelQuantile, q)), by...) }
-	return grid(panel{title: "Exact quantiles with their sample counts", w: 24, h: 7, none: "under 59 samples",
+	return grid(panel{title: "Exact quantiles with their sample counts", w: 24, h: 7, none: "none set",
 		about: "Quantiles over the last 120 ok probes of at most 2 h, absent under 59 samples: fewer do not even contain a P95. Threshold is the strictest of the probe's SLOs."},
 		by, []column{
-			{title: "P50", unit: "s", expr: at("0.5")},
-			{title: "P95", unit: "s", expr: at("0.95")},
-			{title: "Samples", unit: "short", expr: c.Max(one(c.WindowSamples), by...), colour: stepList("orange", 59.0, "green")},
+			{title: "P50", unit: "s", none: few, expr: at("0.5")},
+			{title: "P95", unit: "s", none: few, expr: at("0.95")},
+			{title: "Samples", unit: "short", count: true, expr: c.Max(one(c.WindowSamples), by...), colour: stepList("orange", 59.0, "green")},
 			{title: "Threshold", unit: "s", expr: c.Min(one(c.SLOThreshold), by...)},
 		}, c.LabelProbe, false)
 }
@@ -49,8 +52,8 @@ func quantileTable() panelBuilder {
 // panel draws dots, exact quantiles, their sample count and the thresholds.
 func (l latency) panel() *timeseries.PanelBuilder {
 	at := func(q string) string { return one(c.Window, c.Eq(c.LabelSLI, l.sli), c.Eq(c.LabelQuantile, q)) }
-	b := lines(panel{title: l.title, unit: "s", w: 12, h: 9, none: "no ok probe yet",
-		about: l.about + " Dots: single probes. Lines: exact P50 and P95 of the last 120 ok probes of at most 2 h, from 59 samples on; the legend has their number. Dashed: the thresholds of the SLOs.",
+	b := lines(panel{title: l.title, unit: "s", log: true, w: 12, h: 10, none: "no ok probe yet",
+		about: l.about + " Dots: single probes. Lines: exact P50 and P95 of the last 120 ok probes of at most 2 h, from 59 samples on; the legend has their number. Dashed: the thresholds of the SLOs. The axis is logarithmic.",
 		queries: []query{
 			{expr: one(l.last), legend: "{{probe}}"},
 			{expr: at("0.5"), legend: "{{probe}} P50"},
@@ -79,7 +82,7 @@ func targetHistograms(b *dashboard.DashboardBuilder) {
 }
 
 func heatPanel(title, metric string) panel {
-	return panel{title: title + " heat map", unit: "s", w: 12, h: 8, none: "no ok probe yet",
+	return panel{title: title + " heat map", unit: "short", w: 12, h: 8, none: "no ok probe yet",
 		about: "How many ok probes took how long, over 5 minutes each.",
 		queries: []query{
 			{expr: switched(c.Sum(c.Increase(one(metric+"_bucket"), "5m"), c.LabelLe), "0"), legend: "{{le}}"},

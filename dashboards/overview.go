@@ -59,7 +59,7 @@ func overviewSLOs(b *dashboard.DashboardBuilder) {
 		{title: "Objective", unit: "percentunit", expr: c.Min(many(c.SLOObjective), bySLO...)},
 		{title: "Threshold", unit: "s", expr: c.Min(many(c.SLOThreshold), bySLO...)},
 		{title: "Good", unit: "percentunit", expr: share(good, judged)},
-		{title: "Verdicts", unit: "short", expr: judged},
+		{title: "Verdicts", unit: "short", count: true, expr: judged},
 		{title: "Budget left", unit: "percentunit", expr: budgetLeft(), colour: stepList("red", 0.0, "orange", 0.5, "green")},
 		{title: "Burn 1 h", unit: "suffix:×", expr: burn(time.Hour), colour: hot},
 		{title: "Burn 6 h", unit: "suffix:×", expr: burn(6 * time.Hour), colour: hot},
@@ -70,8 +70,8 @@ func overviewSLOs(b *dashboard.DashboardBuilder) {
 			about: "One line for each objective. Good and Verdicts are of the window; Budget left is of the budget period. Burn and budget count bad verdicts against all, but at least half of those expected, as the alerts do: a gap does not inflate them. success has no threshold."},
 			bySLO, columns, "Budget left", false).Decimals(2), byProbe...)).
 		WithPanel(burnLines(lines(panel{title: "Burn rate, 1 h", unit: "suffix:×", w: 24, h: 8, none: "no SLO configured",
-			about:   "How many times faster than allowed each objective spent its budget over the last hour. Lines: 1 lasts exactly the period, 6 is the slow page (there over 6 h), 14.4 the fast one.",
-			queries: []query{{expr: burn(time.Hour), legend: "{{location}} {{target}} {{model}} {{probe}}: {{slo}} {{sli}}"}}})))
+			about:   "The ten fastest: how many times faster than allowed an objective spent its budget over the last hour. Lines: 1 lasts exactly the period, 6 is the slow page (there over 6 h), 14.4 the fast one.",
+			queries: []query{{expr: "topk(10, " + burn(time.Hour) + ")", legend: "{{location}} {{target}} {{model}} {{probe}}: {{slo}} {{sli}}"}}})))
 }
 
 func overviewWorst(b *dashboard.DashboardBuilder) {
@@ -82,19 +82,19 @@ func overviewWorst(b *dashboard.DashboardBuilder) {
 	}
 	overLimit := p95("ttft") + " / " + c.Min(many(c.SLOThreshold, c.Eq(c.LabelSLI, "ttft")), byProbe...)
 	b.WithRow(dashboard.NewRowBuilder("Worst targets")).
-		WithPanel(drill(grid(panel{title: "Probes, worst first", w: 24, h: 9, none: "under 59 samples",
+		WithPanel(drill(grid(panel{title: "Probes, worst first", w: 24, h: 9, none: "–",
 			about: "One line for each probe, the one with the lowest share of ok first. The quantiles are exact, over the last 120 ok probes of at most 2 h, and absent under 59 of them. TTFT P95 / SLO is above 100 % where the threshold is missed."},
 			byProbe, []column{
 				{title: "Ok in window", unit: "percentunit", expr: success, colour: stepList("red", 0.95, "orange", 0.99, "green")},
 				{title: "Failures of last 6", unit: "short", expr: c.Max(many(c.RecentFailures), byProbe...), colour: stepList("green", 1.0, "orange", 4.0, "red")},
 				{title: "Last ok", unit: "s", expr: since(c.Max(many(c.LastSuccess), byProbe...))},
-				{title: "TTFT P95", unit: "s", expr: p95("ttft")},
+				{title: "TTFT P95", unit: "s", none: few, expr: p95("ttft")},
 				{title: "TTFT P95 / SLO", unit: "percentunit", expr: overLimit, colour: stepList("green", 0.8, "orange", 1.0, "red")},
-				{title: "TPOT P95", unit: "s", expr: p95("tpot")},
-				{title: "E2E P95", unit: "s", expr: p95("e2e")},
-				{title: "Samples", unit: "short", expr: c.Max(many(c.WindowSamples, c.Eq(c.LabelSLI, "ttft")), byProbe...)},
+				{title: "TPOT P95", unit: "s", none: few, expr: p95("tpot")},
+				{title: "E2E P95", unit: "s", none: few, expr: p95("e2e")},
+				{title: "Samples", unit: "short", count: true, expr: c.Max(many(c.WindowSamples, c.Eq(c.LabelSLI, "ttft")), byProbe...)},
 			}, "Ok in window", false), byProbe...)).
-		WithPanel(states(panel{title: "Last probe ok", unit: "short", w: 24, h: 8, none: "no probe finished",
+		WithPanel(states(panel{title: "Last probe ok", unit: "short", w: 24, h: 7, none: "no probe finished",
 			about:   "Green while the last finished probe was ok, red after one that was not. A probe that stopped running keeps its colour: see Prober health for stale ones.",
 			queries: []query{{expr: c.Min(many(c.ProbeSuccess), byProbe...), legend: "{{target}} {{model}} {{probe}}"}}}).
 			Mappings(words("1", "ok", "green", "0", "failed", "red")).Thresholds(steps("red", 1.0, "green")))

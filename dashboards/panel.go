@@ -17,6 +17,7 @@ type panel struct {
 	none  string // what stands there when there is nothing to show
 	unit  string // Grafana's id of the unit
 	w, h  uint32 // of 24 columns, in rows
+	log   bool   // logarithmic axis, for time series without zeros
 	// queries in the order of their letters: the first is A.
 	queries []query
 }

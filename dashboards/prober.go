@@ -102,8 +102,8 @@ func proberProcess(b *dashboard.DashboardBuilder) {
 		WithPanel(grid(panel{title: "Versions and rules", w: 12, h: 8, none: "–",
 			about: "Version of each daemon and the hash of what its generated rules depend on: rules that carry another hash are out of date."},
 			[]string{"job", "instance", "version", "revision", "goversion", c.LabelSLOHash}, []column{
-				{title: "Build", unit: "short", expr: "max by (job, instance, version, revision, goversion) (" + c.Sel(c.BuildInfo) + ")"},
-				{title: "Configuration", unit: "short", expr: "max by (job, instance, slo_hash) (" + c.Sel(c.ConfigInfo) + ")"},
+				{title: "Up", unit: "short", count: true, expr: "max by (job, instance, version, revision, goversion, slo_hash) (" +
+					c.Sel(c.BuildInfo) + " * on (job, instance) group_left (slo_hash) " + c.Sel(c.ConfigInfo) + ")"},
 			}, "instance", false)).
 		WithPanel(lines(panel{title: "Configuration loads", unit: "short", w: 12, h: 8, none: "never loaded",
 			about:   "Loads of the configuration since start, the first included, by result.",

@@ -41,7 +41,7 @@ var (
 	quoted   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 	selector = regexp.MustCompile(`([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{([^}]*)\})?`)
 	grouping = regexp.MustCompile(`\b(by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)`)
-	function = regexp.MustCompile(`^(sum|max|min|avg|count|rate|increase|histogram_quantile|histogram_sum|histogram_count|vector|time|and|or|unless|offset|on|by|group_left|clamp_min)$`)
+	function = regexp.MustCompile(`^(sum|max|min|avg|count|rate|increase|histogram_quantile|histogram_sum|histogram_count|vector|time|and|or|unless|offset|on|by|group_left|clamp_min|topk)$`)
 	duration = regexp.MustCompile(`\[[^\]]*\]|\boffset \w+`)
 )
 
@@ -158,6 +158,7 @@ func TestShape(t *testing.T) {
 				t.Errorf("%s / %s: reaches column %d of 24", b.UID, p.Title, p.GridPos.X+p.GridPos.W)
 			}
 		}
+		checkOverlap(t, b)
 		names := []string{}
 		for _, v := range b.Templating.List {
 			names = append(names, v.Name)
@@ -185,6 +186,18 @@ func TestRunbookURL(t *testing.T) {
 	for _, f := range files {
 		if text := string(f.JSON); !strings.Contains(text, `"https://wiki.example/tokprobe"`) || strings.Contains(text, DefaultRunbookURL) {
 			t.Errorf("%s does not link to the given runbook", f.Name)
+		}
+	}
+}
+
+// checkOverlap: no two panels share a place of the grid.
+func checkOverlap(t *testing.T, b board) {
+	t.Helper()
+	for i, p := range b.Panels {
+		for _, q := range b.Panels[:i] {
+			if a, c := p.GridPos, q.GridPos; a.X < c.X+c.W && c.X < a.X+a.W && a.Y < c.Y+c.H && c.Y < a.Y+a.H {
+				t.Errorf("%s: %q lies over %q", b.UID, p.Title, q.Title)
+			}
 		}
 	}
 }

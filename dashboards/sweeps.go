@@ -84,7 +84,7 @@ func sweepsCurve(b *dashboard.DashboardBuilder) {
 		WithPanel(grid(panel{title: "Levels of the last trusted run", w: 24, h: 10, none: "–",
 			about: "The numbers behind the curves, with the samples of each level. Met SLO needs an SLO on the sweep."},
 			byLevel, []column{
-				{title: "Samples", unit: "short", expr: c.Max(many(c.LevelSamples), byLevel...)},
+				{title: "Samples", unit: "short", count: true, expr: c.Max(many(c.LevelSamples), byLevel...)},
 				{title: "Requests/s", unit: "short", expr: c.Max(many(c.LevelRequestRate), byLevel...)},
 				{title: "Output tok/s", unit: "short", expr: c.Max(many(c.LevelOutputRate), byLevel...)},
 				{title: "Tokens/min", unit: "short", expr: c.Max(many(c.LevelTokensPerMinute), byLevel...)},
@@ -97,7 +97,8 @@ func sweepsCurve(b *dashboard.DashboardBuilder) {
 			}, "Output tok/s", false).Decimals(2))
 }
 
-// curve draws the second query over the first, a line for each sweep.
+// curve draws the second query over the first, a line for each sweep that joins
+// its points in the order of the level: past the knee throughput falls again.
 func curve(p panel, y string) *xychart.PanelBuilder {
 	x := "Output tok/s"
 	byName := func(name string) cog.Builder[xychart.MatcherConfig] {
@@ -107,7 +108,12 @@ func curve(p panel, y string) *xychart.PanelBuilder {
 	return dress(xychart.NewPanelBuilder(), p, prometheus.PromQueryFormatTable, true).
 		WithTransformation(dashboard.DataTransformerConfig{Id: "merge", Options: map[string]any{}}).
 		WithTransformation(organize(byLevel, columns)).
-		WithTransformation(dashboard.DataTransformerConfig{Id: "sortBy", Options: map[string]any{"sort": []map[string]any{{"field": x}}}}).
+		WithTransformation(dashboard.DataTransformerConfig{Id: "convertFieldType", Options: map[string]any{
+			"fields": map[string]any{}, "conversions": []map[string]any{{"targetField": c.LabelLevel, "destinationType": "number"}},
+		}}).
+		WithTransformation(dashboard.DataTransformerConfig{Id: "sortBy", Options: map[string]any{
+			"fields": map[string]any{}, "sort": []map[string]any{{"field": c.LabelLevel}},
+		}}).
 		WithTransformation(dashboard.DataTransformerConfig{Id: "partitionByValues", Options: map[string]any{
 			"fields": bySweep, "keepFields": false, "naming": map[string]any{"asLabels": false},
 		}}).

@@ -17,6 +17,8 @@ type sortState = cog.Builder[common.TableSortByFieldState]
 // others by their labels.
 type column struct {
 	title, unit, expr string
+	none              string                // in cells without a value; empty: as the table says
+	count             bool                  // no decimals
 	colour            []dashboard.Threshold // of the cell's text; none: plain
 	words             []dashboard.ValueMapping
 }
@@ -65,6 +67,12 @@ func valueField(i, n int) string {
 
 func (col column) properties() []dashboard.DynamicConfigValue {
 	list := []dashboard.DynamicConfigValue{{Id: "unit", Value: col.unit}}
+	if col.none != "" {
+		list = append(list, dashboard.DynamicConfigValue{Id: "noValue", Value: col.none})
+	}
+	if col.count {
+		list = append(list, dashboard.DynamicConfigValue{Id: "decimals", Value: 0})
+	}
 	if len(col.colour) > 0 {
 		list = append(list,
 			dashboard.DynamicConfigValue{Id: "thresholds", Value: map[string]any{"mode": "absolute", "steps": col.colour}},
