@@ -29,10 +29,7 @@ func BenchmarkDaemon(b *testing.B) {
 	if runtime.GOOS != "linux" {
 		b.Skip("reads the resident memory from /proc")
 	}
-	binary := filepath.Join(b.TempDir(), "tokprobe")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
+	binary := buildBinary(b)
 	for _, n := range []struct {
 		probes int
 		every  time.Duration
@@ -58,11 +55,11 @@ func runDaemon(b *testing.B, binary string, probes int, every time.Duration) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	start(b, binary, "sim", "--truth", "--listen", simAddr, "--models", strings.Join(models, ","))
+	start(b, os.Stderr, binary, "sim", "--truth", "--listen", simAddr, "--models", strings.Join(models, ","))
 	waitFor(b, "http://"+simAddr+"/health")
 
 	begin := time.Now()
-	pid := start(b, binary, "serve", "--config.file", path, "--web.listen-address", pageAddr, "--log.level", "error")
+	pid := start(b, os.Stderr, binary, "serve", "--config.file", path, "--web.listen-address", pageAddr, "--log.level", "error")
 	waitFor(b, "http://"+pageAddr+"/-/ready")
 	b.ReportMetric(float64(time.Since(begin).Milliseconds()), "ms-to-ready")
 
@@ -86,7 +83,18 @@ func runDaemon(b *testing.B, binary string, probes int, every time.Duration) {
 	}
 }
 
-func freeAddress(b *testing.B) string {
+// buildBinary builds the program as a user would have it.
+func buildBinary(b testing.TB) string {
+	b.Helper()
+	binary := filepath.Join(b.TempDir(), "tokprobe")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	return binary
+}
+
+func freeAddress(b testing.TB) string {
+	b.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
@@ -95,10 +103,11 @@ func freeAddress(b *testing.B) string {
 	return ln.Addr().String()
 }
 
-// start runs the binary until the round ends and returns its process id.
-func start(b *testing.B, binary string, args ...string) int {
+// start runs the binary until the test ends and returns its process id.
+func start(b testing.TB, stderr io.Writer, binary string, args ...string) int {
+	b.Helper()
 	cmd := exec.Command(binary, args...)
-	cmd.Stderr = os.Stderr
+	cmd.Stderr = stderr
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
@@ -109,7 +118,8 @@ func start(b *testing.B, binary string, args ...string) int {
 	return cmd.Process.Pid
 }
 
-func waitFor(b *testing.B, url string) {
+func waitFor(b testing.TB, url string) {
+	b.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if resp, err := http.Get(url); err == nil {
 			resp.Body.Close()
