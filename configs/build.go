@@ -190,6 +190,8 @@ func (b *builder) ladders(s *sweep) []roster.Sweep {
 			p := *sw.Prompt
 			p.Params = at.target.ask(&prompt{Prompt: p}).Params
 			one.Prompt = &p
+		} else if len(at.target.params) > 0 {
+			one.Params = maps.Clone(at.target.params)
 		}
 		if one.KeyEnv == "" && at.target.auth.given() {
 			s.at.warn("", "sweeps of %s use the key of its probes, so they share a quota with production if that does; write api_key_env: NAME for a key of their own", one.Target)

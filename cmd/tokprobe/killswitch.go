@@ -69,7 +69,7 @@ func (k *killSwitch) on() string {
 	return "the kill switch file cannot be looked at: " + err.Error()
 }
 
-// switches are the paths that stop and resume; the page guards them.
+// switches are the paths that stop, resume and run; the page guards them.
 func (d *daemon) switches() map[string]http.Handler {
 	handle := func(did string, do func()) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +89,8 @@ func (d *daemon) switches() map[string]http.Handler {
 			}
 			fmt.Fprintln(w, "sweeps resumed")
 		}),
-		"/-/probes/stop":   handle("probes are stopped until POST /-/probes/resume or a restart", d.sched.Stop),
-		"/-/probes/resume": handle("probes resumed", d.sched.Resume),
+		"/api/v1/sweeps/{name}/run": http.HandlerFunc(d.runSweep),
+		"/-/probes/stop":            handle("probes are stopped until POST /-/probes/resume or a restart", d.sched.Stop),
+		"/-/probes/resume":          handle("probes resumed", d.sched.Resume),
 	}
 }

@@ -20,6 +20,7 @@ func (d *daemon) page(f *serveFlags, c console) *exporter.HTTPServer {
 		Reload:    func(context.Context) error { return d.reload() },
 		NextDue:   d.nextDue,
 		Actions:   d.switches(),
+		Sweeps:    d.sweepsNow,
 		Version:   versionLine(),
 		Logger:    slog.New(zapslog.NewHandler(d.log.Core(), zapslog.WithName("web"))),
 		Listening: func(addrs []net.Addr) { d.announce(c, addrs, f) },

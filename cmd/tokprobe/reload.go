@@ -65,6 +65,11 @@ func (d *daemon) settle(cfg *configs.Config, err error) {
 	for _, w := range cfg.Warnings {
 		d.log.Warn("configuration", zap.String("warning", w.Error()))
 	}
+	for _, s := range d.roster.Sweeps {
+		if len(s.Locations) > 0 && d.location == "" {
+			d.log.Warn("this sweep names locations and there is no --location: it never runs here", zap.String("sweep", s.Name), zap.Strings("locations", s.Locations))
+		}
+	}
 	d.log.Info("configuration loaded", zap.String("hash", cfg.Hash()))
 }
 
@@ -83,18 +88,52 @@ func (d *daemon) fixed(cfg *configs.Config) error {
 	return fmt.Errorf("state_file: from %s to %s: restart needed; put the old one back or restart tokprobe", show(d.config.StateFile), show(cfg.StateFile))
 }
 
-// apply makes every part follow cfg. Endpoints of unchanged targets stay, with
-// their connections and what they have learned.
+// apply makes every part follow cfg; whatever can fail comes first.
 func (d *daemon) apply(cfg *configs.Config) error {
 	if err := d.fixed(cfg); err != nil {
 		return err
 	}
 	r := d.shard(cfg.Roster())
-	wanted, err := cfg.Endpoints()
+	endpoints, hashes, err := d.connect(cfg, r)
 	if err != nil {
 		return err
 	}
-	endpoints, hashes := map[string]*probe.Endpoint{}, map[string]string{}
+	if err := schedule.Check(r); err != nil {
+		return err
+	}
+	first := d.config == nil
+	if first {
+		d.state.path = cfg.StateFile
+		d.state.restore(d.restore)
+	}
+	// The page first: a tick of a watch that the page does not know would not
+	// be counted. The fleet before the scheduler, which may fire at once.
+	d.exporter.SetHistory(exporter.HistorySize(cfg.History))
+	d.exporter.Apply(r)
+	d.book.apply(r)
+	if first {
+		d.book.show()
+	}
+	d.fleet.Replace(endpoints)
+	d.kill.setFile(cfg.KillSwitchFile)
+	if err := d.sched.Apply(r); err != nil {
+		return err
+	}
+	d.health.Apply(r)
+	d.hosts.apply(r)
+	d.config, d.roster, d.endpoints, d.hashes = cfg, r, endpoints, hashes
+	d.setGauges(r)
+	return nil
+}
+
+// connect returns the endpoints of a roster. Those of unchanged targets stay,
+// with their connections and what they have learned.
+func (d *daemon) connect(cfg *configs.Config, r roster.Roster) (endpoints map[string]*probe.Endpoint, hashes map[string]string, err error) {
+	wanted, err := cfg.Endpoints()
+	if err != nil {
+		return nil, nil, err
+	}
+	endpoints, hashes = map[string]*probe.Endpoint{}, map[string]string{}
 	for _, t := range r.Targets {
 		hashes[t.Name] = t.Hash
 		if old := d.endpoints[t.Name]; old != nil && d.hashes[t.Name] == t.Hash {
@@ -104,30 +143,10 @@ func (d *daemon) apply(cfg *configs.Config) error {
 		conf := wanted[t.Name]
 		conf.Lag = d.lag
 		if endpoints[t.Name], err = probe.NewEndpoint(conf); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
-	if err := schedule.Check(r); err != nil {
-		return err
-	}
-	if d.config == nil {
-		d.state.path = cfg.StateFile
-		d.state.restore(d.restore)
-	}
-	// The page first: a tick of a watch that the page does not know would not
-	// be counted. The fleet before the scheduler, which may fire at once.
-	d.exporter.SetHistory(exporter.HistorySize(cfg.History))
-	d.exporter.Apply(r)
-	d.fleet.Replace(endpoints)
-	if err := d.sched.Apply(r); err != nil {
-		return err
-	}
-	d.health.Apply(r)
-	d.hosts.apply(r)
-	d.kill.setFile(cfg.KillSwitchFile)
-	d.config, d.roster, d.endpoints, d.hashes = cfg, r, endpoints, hashes
-	d.setGauges(r)
-	return nil
+	return endpoints, hashes, nil
 }
 
 func (d *daemon) ready() error {

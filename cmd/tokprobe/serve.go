@@ -17,10 +17,10 @@ import (
 
 // serveFlags are those of `tokprobe serve`.
 type serveFlags struct {
-	configFile, webConfig, healthAddress, shard string
-	listen                                      []string
-	demo, lifecycle, pprof                      bool
-	grace, poll                                 *time.Duration
+	configFile, webConfig, healthAddress, shard, location string
+	listen                                                []string
+	demo, lifecycle, pprof                                bool
+	grace, poll                                           *time.Duration
 	*logFlags
 }
 
@@ -35,6 +35,7 @@ func serveCommand(app *kingpin.Application) command {
 	clause.Flag("web.enable-lifecycle", "Allow POST /-/reload. SIGHUP always works.").BoolVar(&f.lifecycle)
 	clause.Flag("web.enable-pprof", "Serve /debug/pprof/.").BoolVar(&f.pprof)
 	clause.Flag("shard", "Run only part of the probes: 2/5 is the second of five parts, auto/5 the one of this StatefulSet ordinal.").PlaceHolder("I/N").StringVar(&f.shard)
+	clause.Flag("location", "Name of this place; sweeps that name locations run only in those.").PlaceHolder("NAME").StringVar(&f.location)
 	f.grace = durationFlag(clause, "shutdown.grace", "How long running probes may finish after SIGTERM.", 25*time.Second)
 	f.poll = durationFlag(clause, "config.poll-interval", "Reload when the content of the configuration has changed, looked at this often. Off by default.", 0)
 	return command{clause, f.run}
@@ -52,10 +53,12 @@ type daemon struct {
 	load     func() (*configs.Config, error)
 	shard    func(roster.Roster) roster.Roster
 
-	state *stateKeeper
-	kill  *killSwitch
-	hosts *hostWatch
-	blind *blindness
+	state    *stateKeeper
+	book     *sweepBook
+	location string
+	kill     *killSwitch
+	hosts    *hostWatch
+	blind    *blindness
 
 	mu        sync.Mutex      // one reload at a time; guards what follows
 	config    *configs.Config // nil before the first load
@@ -92,8 +95,9 @@ func (f *serveFlags) wire(ctx context.Context, log *zap.Logger, c console) (*dae
 		log: log, load: load, fleet: &probe.Fleet{}, lag: probe.NewSentinel(),
 		exporter: exporter.New(exporter.Config{}),
 		shard:    func(r roster.Roster) roster.Roster { return r },
-		kill:     &killSwitch{}, hosts: &hostWatch{},
+		kill:     &killSwitch{}, hosts: &hostWatch{}, location: f.location,
 	}
+	d.book = &sweepBook{exporter: d.exporter, log: log}
 	if f.shard != "" {
 		i, n, err := thisShard(f.shard, c)
 		if err != nil {
@@ -104,6 +108,7 @@ func (f *serveFlags) wire(ctx context.Context, log *zap.Logger, c console) (*dae
 	d.sched, err = schedule.New(schedule.Config{
 		Prober: d.fleet, Calibrator: d.fleet, Logger: log, Grace: *f.grace,
 		Recorder: probe.Recorders{d.exporter, exporter.NewLog(log), d.hosts},
+		Sweeps:   d.sweepSettings(f.location),
 	})
 	if err != nil {
 		return nil, err
@@ -150,6 +155,9 @@ func (f *serveFlags) serve(ctx context.Context, stop context.CancelFunc, d *daem
 
 	if err := d.sched.Start(); err != nil {
 		return fail(c, err)
+	}
+	if f.demo {
+		side.Go(func() { d.demoSweep(ctx) })
 	}
 	<-ctx.Done()
 	d.log.Info("stopping: no new probes, waiting for those that run", zap.Int("running", d.sched.Running()))

@@ -21,17 +21,19 @@ type savedState struct {
 	Ledger []admit.Entry `json:"ledger"`
 	// SweepsStopped is the kill switch as thrown by POST: a restart must not
 	// set loose what a human has stopped.
-	SweepsStopped bool `json:"sweeps_stopped,omitempty"`
+	SweepsStopped bool         `json:"sweeps_stopped,omitempty"`
+	Sweeps        []savedSweep `json:"sweeps,omitempty"`
 }
 
 // collect gathers what is to be saved.
 func (d *daemon) collect() savedState {
-	return savedState{Ledger: d.sched.Ledger().Snapshot(), SweepsStopped: d.kill.byHand()}
+	return savedState{Ledger: d.sched.Ledger().Snapshot(), SweepsStopped: d.kill.byHand(), Sweeps: d.book.snapshot()}
 }
 
 // restore takes up what was saved.
 func (d *daemon) restore(s savedState) {
 	d.sched.Ledger().Restore(s.Ledger)
+	d.book.restore(s.Sweeps)
 	if s.SweepsStopped {
 		d.kill.set(true)
 		d.log.Warn("sweeps were stopped by hand before the restart and stay so until POST /-/sweeps/resume")

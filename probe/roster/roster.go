@@ -89,7 +89,10 @@ type Sweep struct {
 	Cron, Zone          string
 	Scenario            string // T1 … T4, or empty with Prompt
 	Prompt              *probe.Prompt
-	Protocol            string
+	// Params of the target go into the prompt of a scenario; a Prompt has them
+	// in its own.
+	Params   map[string]any
+	Protocol string
 	// Mode is "concurrency" or "rate"; Ladder its loads, ascending.
 	Mode        string
 	Ladder      []float64
