@@ -70,7 +70,9 @@ func (e *Endpoint) aside(ctx context.Context) (*exchange, http.Header, error) {
 	}
 	x := &exchange{e: e, dialect: d}
 	var err error
-	if x.creds, err = e.credentials(ctx, d); err != nil {
+	x.creds, err = e.credentials(ctx, d)
+	e.proxySecrets(&x.creds.redact)
+	if err != nil {
 		return nil, nil, x.creds.cleaned(err)
 	}
 	header := x.header()
@@ -149,7 +151,9 @@ func (e *Endpoint) Health(ctx context.Context, address string) (int, error) {
 	header := http.Header{"User-Agent": {"tokprobe"}, "Accept-Encoding": {"identity"}}
 	status, _, err := e.fetch(ctx, target, header, false)
 	if status == 0 && err != nil {
-		return 0, (&credentials{}).cleaned(err)
+		c := &credentials{}
+		e.proxySecrets(&c.redact)
+		return 0, c.cleaned(err)
 	}
 	return status, nil
 }

@@ -60,9 +60,13 @@ func (a *attempt) reason(err error) error {
 // stale says whether the attempt died on a kept connection that the server had
 // given up: before any byte of a response, and so soon after the write that it
 // was no slow answer.
-func (x *exchange) stale(a *attempt) bool {
+func (x *exchange) stale(a *attempt, err error) bool {
 	m := a.line.moments()
 	if !m.reused || !m.firstByte.IsZero() || a.ctx.Err() != nil {
+		return false
+	}
+	var stream streamReset
+	if errors.As(err, &stream) { // the connection lives, only our request was refused
 		return false
 	}
 	wrote := m.wrote

@@ -10,6 +10,9 @@ import (
 	"tokprobe/probe/wire"
 )
 
+// maxAsking bounds how many requests of an endpoint ask for credentials at once.
+const maxAsking = 16
+
 // keyState is what the credentials of one request looked like. It holds no
 // part of the key.
 type keyState int
@@ -39,7 +42,8 @@ func (e *authError) Unwrap() error { return e.err }
 
 // credentials asks for the key and the headers of one request. It returns when
 // ctx ends even if their source does not care for ctx, as a key file on a hung
-// mount or an OAuth client without deadlines may not.
+// mount or an OAuth client without deadlines may not. At most maxAsking wait for
+// such a source: each may hold a thread of the system, and 10,000 end a process.
 func (e *Endpoint) credentials(ctx context.Context, d wire.Dialect) (credentials, error) {
 	if e.cfg.Headers == nil && e.cfg.Key == nil {
 		return credentials{}, nil
@@ -50,13 +54,19 @@ func (e *Endpoint) credentials(ctx context.Context, d wire.Dialect) (credentials
 	}
 	begin := time.Now()
 	got := make(chan answer, 1)
-	go func() {
-		h, err := e.authHeaders(ctx, d.KeyHeader)
-		got <- answer{h, err}
-	}()
 	var a answer
 	select {
-	case a = <-got:
+	case e.asking <- struct{}{}:
+		go func() {
+			defer func() { <-e.asking }()
+			h, err := e.safeHeaders(ctx, d.KeyHeader)
+			got <- answer{h, err}
+		}()
+		select {
+		case a = <-got:
+		case <-ctx.Done():
+			a.err = context.Cause(ctx)
+		}
 	case <-ctx.Done():
 		a.err = context.Cause(ctx)
 	}
@@ -65,6 +75,17 @@ func (e *Endpoint) credentials(ctx context.Context, d wire.Dialect) (credentials
 		return c, &authError{a.err}
 	}
 	return c, c.inspect(d.KeyHeader)
+}
+
+// safeHeaders is authHeaders on a goroutine of its own, where a panic would end
+// the whole process.
+func (e *Endpoint) safeHeaders(ctx context.Context, name string) (h http.Header, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			h, err = nil, fmt.Errorf("the source of the credentials panicked (%T)", p)
+		}
+	}()
+	return e.authHeaders(ctx, name)
 }
 
 // authHeaders returns the key in the dialect's header, and the configured
@@ -97,11 +118,10 @@ func (e *Endpoint) authHeaders(ctx context.Context, name string) (http.Header, e
 // inspect notes what has to be kept out of texts and what the key looks like.
 func (c *credentials) inspect(keyHeader string) error {
 	for name, values := range c.header {
+		c.redact.header(name, values)
+	}
+	for name, values := range c.header {
 		for _, v := range values {
-			c.redact.add(v)
-			if scheme, key, ok := strings.Cut(strings.TrimSpace(v), " "); ok && isScheme(scheme) {
-				c.redact.add(key)
-			}
 			// net/http would refuse such a value before it dials, in
 			// words that sound like a broken connection.
 			if strings.ContainsFunc(v, isForbidden) {

@@ -45,6 +45,9 @@ func setupFailure(err error, m moments) failure {
 		}[m.phase]
 		return failure{where.outcome, where.text + " not done within the connect limit of " + limit.value.String()}
 	}
+	if isExhausted(err) {
+		return exhausted(err)
+	}
 	var dns *net.DNSError
 	if errors.As(err, &dns) {
 		return failure{DNS, err.Error()}
@@ -56,8 +59,13 @@ func setupFailure(err error, m moments) failure {
 }
 
 // isTLS says whether err comes from the TLS layer. A client certificate that
-// is refused shows only with the first read after the handshake, as an alert.
+// is refused shows only with the first read after the handshake, as an alert:
+// its type is not exported, the operation that net.OpError names tells.
 func isTLS(err error) bool {
+	var op *net.OpError
+	if errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error") {
+		return true
+	}
 	var (
 		verify  *tls.CertificateVerificationError
 		record  tls.RecordHeaderError
@@ -72,12 +80,22 @@ func isTLS(err error) bool {
 
 // requestFailure classifies what happened between t0 and the response headers.
 func requestFailure(err error, m moments) failure {
-	var limit *limitError
+	var (
+		limit   *limitError
+		stream  streamReset
+		interim *interimError
+	)
 	switch {
 	case errors.As(err, &limit):
 		return limitFailure(limit)
 	case isTLS(err):
 		return failure{TLS, err.Error()}
+	case errors.As(err, &stream):
+		return stream.failure()
+	case isOversized(err):
+		return failure{BadStream, "the headers of the response are longer than 1 MiB"}
+	case errors.As(err, &interim):
+		return failure{BadStream, interim.Error()}
 	case m.firstByte.IsZero():
 		return failure{Reset, "connection lost before any byte of a response: " + err.Error()}
 	case isReset(err):
@@ -94,10 +112,13 @@ func bodyFailure(err error, http2 bool) failure {
 		limit  *limitError
 		object *wire.ErrorObject
 		format *wire.FormatError
+		stream streamReset
 	)
 	switch {
 	case errors.As(err, &limit):
 		return limitFailure(limit)
+	case errors.As(err, &stream):
+		return stream.failure()
 	case errors.As(err, &object):
 		return failure{objectOutcome(object), object.Error()}
 	case errors.As(err, &format):
@@ -108,10 +129,10 @@ func bodyFailure(err error, http2 bool) failure {
 		return failure{Reset, err.Error()}
 	case isEOF(err):
 		return failure{Truncated, "the body ended before the answer did"}
-	case http2:
-		// Stream resets and GOAWAY have no exported types; HTTP/2 frames
-		// its bodies itself, so nothing else can go wrong in them.
+	case http2 && isGone(err):
 		return failure{Reset, err.Error()}
+	case http2:
+		return failure{BadStream, "broken HTTP/2: " + err.Error()}
 	}
 	return failure{BadStream, "broken transfer encoding: " + err.Error()}
 }
@@ -189,6 +210,9 @@ func finishOutcome(s *stream) failure {
 // authFailure classifies a failure to get the credentials.
 func authFailure(err error) failure {
 	var limit *limitError
+	if isExhausted(err) {
+		return exhausted(err)
+	}
 	if errors.As(err, &limit) {
 		return failure{Auth, "credentials not there within the connect limit of " + limit.value.String()}
 	}

@@ -7,10 +7,8 @@ import (
 )
 
 const (
-	maxErrBytes    = 300 // of Result.Err and Result.Hint
-	maxNameRunes   = 100 // of a request id: with its label name it fits an exemplar's 128
-	maxSecretParts = 16  // header values that are blanked out of texts
-	redacted       = "<secret>"
+	maxErrBytes  = 300 // of Result.Err and Result.Hint
+	maxNameRunes = 100 // of a request id: with its label name it fits an exemplar's 128
 )
 
 // oneLine makes a text of unknown origin fit for a log line or a terminal:
@@ -98,26 +96,4 @@ func withoutURLSecrets(s string) string {
 			b.WriteString("/" + path)
 		}
 	}
-}
-
-// redactor blanks the credentials of one request out of texts; endpoints like
-// to repeat a wrong key in their answer.
-type redactor struct{ secrets []string }
-
-// add notes a header value. Values of less than 6 bytes are no secrets and
-// would blank ordinary words.
-func (r *redactor) add(value string) {
-	value = strings.TrimSpace(value)
-	if len(value) < 6 || len(r.secrets) >= maxSecretParts {
-		return
-	}
-	r.secrets = append(r.secrets, value)
-}
-
-// line returns s as one clean line without credentials and URL secrets.
-func (r *redactor) line(s string) string {
-	for _, secret := range r.secrets {
-		s = strings.ReplaceAll(s, secret, redacted)
-	}
-	return oneLine(withoutURLSecrets(s), maxErrBytes)
 }

@@ -21,8 +21,9 @@ func (x *exchange) conclude(f failure) {
 		x.timing(x.tried, m)
 	}
 	if x.spec.KeepText {
-		r.Text, r.ReasoningText = string(x.seen.text), string(x.seen.reasoning)
+		r.Text, r.ReasoningText = x.creds.redact.blank(string(x.seen.text)), x.creds.redact.blank(string(x.seen.reasoning))
 	}
+	x.names()
 	if r.Cut {
 		return
 	}
@@ -38,9 +39,22 @@ func (x *exchange) conclude(f failure) {
 	case BadRequest:
 		x.e.learn.noteBadRequest(x.spec.Model, x.object)
 	}
-	r.Err = x.creds.redact.line(r.Err)
+	if r.Err != "" {
+		x.e.proxySecrets(&x.creds.redact)
+		r.Err = x.creds.redact.line(r.Err)
+	}
 	x.lag(m)
 	r.Hint = x.creds.redact.line(hint(x.facts()))
+}
+
+// names keeps credentials out of the names that the endpoint chose, but for the
+// name of the model itself, which a header may repeat for a router.
+func (x *exchange) names() {
+	r, hide := &x.r, x.creds.redact.blank
+	r.RequestID, r.FinishReason = hide(r.RequestID), hide(r.FinishReason)
+	if r.ServedModel != x.spec.Model {
+		r.ServedModel = hide(r.ServedModel)
+	}
 }
 
 // lag notes how late we ourselves were while the result was being made, and

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/textproto"
 	"net/url"
 	"sync"
 	"time"
@@ -78,6 +79,37 @@ type timeline struct {
 	reused    bool
 	wrote     time.Time // the request was written
 	firstByte time.Time // the first byte of a response came
+	interims  int       // responses before the real one: 100, 103
+}
+
+// maxInterims bounds the responses before the real one. The bound on the size of
+// headers counts each by itself, so without it they could go on for ever.
+const maxInterims = 32
+
+// interim notes a response that is not the real one.
+func (l *timeline) interim() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.interims++; l.interims > maxInterims {
+		return &interimError{}
+	}
+	return nil
+}
+
+type interimError struct{}
+
+func (*interimError) Error() string {
+	return fmt.Sprintf("more than %d responses with a status of 1xx and no other", maxInterims)
+}
+
+// headers moves the time of the first byte behind responses that were not the
+// real one.
+func (l *timeline) headers(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.interims > 0 {
+		l.firstByte = at
+	}
 }
 
 // trace returns the hooks that fill the timeline. ready runs when the
@@ -99,11 +131,15 @@ func (l *timeline) trace(ready func(t0 time.Time)) *httptrace.ClientTrace {
 			l.mu.Unlock()
 			ready(now)
 		},
-		WroteRequest: func(httptrace.WroteRequestInfo) {
+		WroteRequest: func(i httptrace.WroteRequestInfo) {
+			if i.Err != nil { // it never was
+				return
+			}
 			l.mu.Lock()
 			l.wrote = time.Now()
 			l.mu.Unlock()
 		},
+		Got1xxResponse: func(int, textproto.MIMEHeader) error { return l.interim() },
 		GotFirstResponseByte: func() {
 			l.mu.Lock()
 			l.firstByte = time.Now()

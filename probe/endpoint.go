@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -57,7 +58,8 @@ type Endpoint struct {
 	learn       learnedStore
 	listed      atomic.Pointer[modelList]
 
-	lastConnect atomic.Int64 // nanoseconds the latest TCP connect took; 0: none yet
+	asking      chan struct{} // held by who asks for credentials
+	lastConnect atomic.Int64  // nanoseconds the latest TCP connect took; 0: none yet
 	inFlight    atomic.Int64
 	closed      atomic.Bool
 }
@@ -85,7 +87,12 @@ func NewEndpoint(cfg EndpointConfig) (*Endpoint, error) {
 	if base.Path == "" {
 		base.Path = "/" // else JoinPath makes a path without its first slash
 	}
-	e := &Endpoint{cfg: cfg, base: base, fresh: cfg.Transport, kept: cfg.Transport}
+	if base.Scheme == "https" && (cfg.TLS == nil || cfg.TLS.RootCAs == nil) {
+		// They are read once per process. If that happened while no file can
+		// be opened, every certificate would be refused from then on.
+		_, _ = x509.SystemCertPool()
+	}
+	e := &Endpoint{cfg: cfg, base: base, fresh: cfg.Transport, kept: cfg.Transport, asking: make(chan struct{}, maxAsking)}
 	if cfg.Transport == nil {
 		e.fresh, e.kept = newTransport(cfg, true), newTransport(cfg, false)
 	}

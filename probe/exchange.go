@@ -46,7 +46,7 @@ func (x *exchange) run() failure {
 		return x.failed(err, authFailure)
 	}
 	resp, err := x.send(a, x.spec.Reuse)
-	if err != nil && x.stale(a) {
+	if err != nil && x.stale(a, err) {
 		a.end()
 		x.r.StaleConnections++
 		a = x.newAttempt()
@@ -111,6 +111,9 @@ func (x *exchange) send(a *attempt, reuse bool) (*http.Response, error) {
 	}
 	sent := time.Now()
 	resp, err := transport.RoundTrip(req)
+	if err == nil {
+		a.line.headers(time.Now())
+	}
 	if err == nil && a.line.moments().t0.IsZero() {
 		a.line.mu.Lock()
 		a.line.t0 = sent // a transport without hooks

@@ -11,6 +11,11 @@ import (
 // maxTextBytes bounds the text that is kept of one answer.
 const maxTextBytes = 1 << 20
 
+// maxGaps bounds the gaps that are kept of one answer: 512 KiB. No answer that
+// was asked for has as many tokens; a server that sends millions of them must
+// not cost a result its megabytes.
+const maxGaps = 64 << 10
+
 // stream is what the read loop has seen of one answer.
 type stream struct {
 	body     *stampedBody
@@ -62,7 +67,9 @@ func (s *stream) token(ev *wire.Event, at time.Duration) {
 		s.first = at
 	} else {
 		gap := at - s.last
-		s.gaps = append(s.gaps, gap)
+		if len(s.gaps) < maxGaps {
+			s.gaps = append(s.gaps, gap)
+		}
 		s.maxGap = max(s.maxGap, gap)
 	}
 	s.last = at

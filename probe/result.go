@@ -25,7 +25,7 @@ type Result struct {
 	E2E          Opt[time.Duration] // t0 to the end of the answer; only for complete answers
 	Tail         Opt[time.Duration] // E2E − TTFT − (N−1)·TPOT = last token event to the end
 	MaxGap       Opt[time.Duration]
-	Gaps         []time.Duration // between neighbouring token events; nil unless outcome ok
+	Gaps         []time.Duration // between neighbouring token events, the first 65,536; nil unless outcome ok
 	Phases       Phases
 
 	Chunks             int // token events
