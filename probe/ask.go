@@ -96,6 +96,8 @@ func getRequest(ctx context.Context, target *url.URL, header http.Header) *http.
 
 // fetch does one GET.
 func (e *Endpoint) fetch(ctx context.Context, target *url.URL, header http.Header, reuse bool) (int, []byte, error) {
+	ctx, cancel := tiedContext(ctx)
+	defer cancel()
 	req := getRequest(ctx, target, header)
 	transport := e.fresh
 	if reuse {
@@ -106,6 +108,9 @@ func (e *Endpoint) fetch(ctx context.Context, target *url.URL, header http.Heade
 		return 0, nil, err
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusSwitchingProtocols { // no body that would end
+		return resp.StatusCode, nil, nil
+	}
 	src, err := decoded(resp.Body, resp.Header.Get("Content-Encoding"))
 	if err != nil {
 		return resp.StatusCode, nil, err

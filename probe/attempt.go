@@ -65,8 +65,7 @@ func (x *exchange) stale(a *attempt, err error) bool {
 	if !m.reused || !m.firstByte.IsZero() || a.ctx.Err() != nil {
 		return false
 	}
-	var stream streamReset
-	if errors.As(err, &stream) { // the connection lives, only our request was refused
+	if _, ok := asStream(err); ok { // the connection lives, only our request was refused
 		return false
 	}
 	wrote := m.wrote

@@ -82,22 +82,22 @@ func isTLS(err error) bool {
 func requestFailure(err error, m moments) failure {
 	var (
 		limit   *limitError
-		stream  streamReset
 		interim *interimError
 	)
+	stream, isStream := asStream(err)
 	switch {
 	case errors.As(err, &limit):
 		return limitFailure(limit)
 	case isTLS(err):
 		return failure{TLS, err.Error()}
-	case errors.As(err, &stream):
+	case isStream:
 		return stream.failure()
 	case isOversized(err):
 		return failure{BadStream, "the headers of the response are longer than 1 MiB"}
 	case errors.As(err, &interim):
 		return failure{BadStream, interim.Error()}
 	case m.firstByte.IsZero():
-		return failure{Reset, "connection lost before any byte of a response: " + err.Error()}
+		return failure{Reset, "connection lost before any byte of a response: " + plainHTTP2(err)}
 	case isReset(err):
 		return failure{Reset, err.Error()}
 	case isEOF(err):
@@ -112,12 +112,12 @@ func bodyFailure(err error, http2 bool) failure {
 		limit  *limitError
 		object *wire.ErrorObject
 		format *wire.FormatError
-		stream streamReset
 	)
+	stream, isStream := asStream(err)
 	switch {
 	case errors.As(err, &limit):
 		return limitFailure(limit)
-	case errors.As(err, &stream):
+	case isStream:
 		return stream.failure()
 	case errors.As(err, &object):
 		return failure{objectOutcome(object), object.Error()}

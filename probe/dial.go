@@ -33,6 +33,7 @@ func newTransport(cfg EndpointConfig, fresh bool) *http.Transport {
 		DisableKeepAlives:      fresh,
 		MaxIdleConnsPerHost:    keptConnections,
 		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    setupTime,
 		MaxResponseHeaderBytes: 1 << 20,
 		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, res *http.Response) error {
 			if res.StatusCode != http.StatusOK {
@@ -47,6 +48,7 @@ func newTransport(cfg EndpointConfig, fresh bool) *http.Transport {
 	if t.DialContext == nil {
 		t.DialContext = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
 	}
+	t.DialContext = tied(t.DialContext)
 	return t
 }
 

@@ -130,6 +130,8 @@ func (e *Endpoint) Calibrate(ctx context.Context, spec Spec) Calibration {
 func (e *Endpoint) Probe(ctx context.Context, spec Spec) Result {
 	e.inFlight.Add(1)
 	defer e.leave()
+	e.cfg.Lag.enter()
+	defer e.cfg.Lag.leave()
 
 	x := &exchange{e: e, spec: spec, parent: ctx}
 	x.r = Result{ID: spec.ID, Start: time.Now(), Protocol: spec.protocol()}

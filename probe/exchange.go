@@ -92,7 +92,11 @@ func isAnswer(err error) bool {
 // send does one round trip. GetBody stays nil and the transports follow no
 // redirects, so exactly one request leaves.
 func (x *exchange) send(a *attempt, reuse bool) (*http.Response, error) {
-	ctx := httptrace.WithClientTrace(a.ctx, a.line.trace(a.dog.ready))
+	ctx, made := withSetup(a.ctx)
+	ctx = httptrace.WithClientTrace(ctx, a.line.trace(func(t0 time.Time) {
+		made.ready.Store(true)
+		a.dog.ready(t0)
+	}))
 	target := x.e.base.JoinPath(x.dialect.Path)
 	req := (&http.Request{
 		Method: http.MethodPost, URL: target, Host: target.Host,
@@ -158,6 +162,11 @@ func (x *exchange) refused(a *attempt, resp *http.Response) failure {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable, 529:
 		x.r.RetryAfter = retryAfter(resp.Header, time.Now())
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		// The body is the bare connection then, and its reads do not end
+		// with any context.
+		return failure{statusOutcome(resp.StatusCode, ""), refusal(resp, nil, nil)}
 	}
 	patience := time.AfterFunc(errorBodyTime, func() { a.cancel(nil) })
 	defer patience.Stop()

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -16,10 +17,13 @@ type streamReset struct {
 
 func (e streamReset) Error() string { return fmt.Sprintf("stream error %d", e.Code) }
 
+// fromPeer is what net/http names as the cause of a stream that was reset.
+const fromPeer = "received from peer"
+
 // byPeer says whether the server sent RST_STREAM; otherwise it broke the rules
 // of HTTP/2 and our own side ended the stream.
 func (e streamReset) byPeer() bool {
-	return e.Cause != nil && e.Cause.Error() == "received from peer"
+	return e.Cause != nil && e.Cause.Error() == fromPeer
 }
 
 // resetCodes are the names of RFC 9113, section 7.
@@ -41,6 +45,40 @@ func (e streamReset) failure() failure {
 		text += ", " + e.Cause.Error()
 	}
 	return failure{BadStream, text}
+}
+
+// asStream finds the reset of a stream in err. Where a request could not be
+// repeated net/http puts the reset into words only.
+func asStream(err error) (streamReset, bool) {
+	var s streamReset
+	if errors.As(err, &s) {
+		return s, true
+	}
+	_, text, ok := strings.Cut(err.Error(), "stream error: stream ID ")
+	if !ok {
+		return s, false
+	}
+	s.Code = uint32(len(resetCodes)) // unknown
+	for code, name := range resetCodes {
+		if strings.Contains(text, "; "+name) {
+			s.Code = uint32(code)
+		}
+	}
+	if strings.Contains(text, fromPeer) {
+		s.Cause = errors.New(fromPeer)
+	}
+	return s, true
+}
+
+// plainHTTP2 is an error without what net/http says to programmers.
+func plainHTTP2(err error) string {
+	text := err.Error()
+	if _, inner, ok := strings.Cut(text, "cannot retry err ["); ok {
+		if inner, _, ok = strings.Cut(inner, "] after"); ok {
+			return inner
+		}
+	}
+	return text
 }
 
 // isGone says whether an HTTP/2 connection ended under its stream: by GOAWAY,

@@ -2,7 +2,9 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"io"
+	"net/http"
 	"sync"
 )
 
@@ -13,6 +15,8 @@ import (
 func (e *Endpoint) OpenAll(ctx context.Context, n int) error {
 	e.inFlight.Add(1)
 	defer e.leave()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var all, answered sync.WaitGroup
 	var once sync.Once
 	var first error
@@ -41,9 +45,14 @@ func (e *Endpoint) hold(ctx context.Context) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx, _ = tiedContext(ctx) // ends with that of the caller
 	resp, err := e.kept.RoundTrip(getRequest(ctx, e.base.JoinPath("/v1/models"), header))
 	if err != nil {
 		return nil, x.creds.cleaned(err)
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the bare connection, which no context ends
+		_ = resp.Body.Close()
+		return nil, errors.New("status 101 Switching Protocols to GET /v1/models")
 	}
 	return resp.Body, nil
 }

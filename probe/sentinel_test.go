@@ -12,7 +12,7 @@ const ms = time.Millisecond
 func TestSentinelMax(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSentinel()
-		s.base = time.Now()
+		s.base, s.users = time.Now(), 1
 		at := func(d time.Duration) time.Time { return s.base.Add(d) }
 		s.note(10 * ms)  // in time
 		s.note(100 * ms) // 80 late: not running in (20, 100]
@@ -44,7 +44,7 @@ func TestSentinelMax(t *testing.T) {
 func TestSentinelSeesWhatIsStillGoingOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSentinel()
-		s.base, s.running = time.Now(), true
+		s.base, s.running, s.users = time.Now(), true, 1
 		s.note(10 * ms)
 		begin := time.Now()
 		time.Sleep(300 * ms) // nobody notes: due since 20 ms
@@ -63,7 +63,7 @@ func TestSentinelSeesWhatIsStillGoingOn(t *testing.T) {
 
 func TestSentinelForgetsTheOldest(t *testing.T) {
 	s := NewSentinel()
-	s.base = time.Now()
+	s.base, s.users = time.Now(), 1
 	s.note(sentinelPeriod + 500*ms)
 	for i := range sentinelRing - 1 {
 		s.note(500*ms + time.Duration(i+2)*sentinelPeriod)
@@ -82,7 +82,22 @@ func TestSentinelRuns(t *testing.T) {
 		s := NewSentinel()
 		ctx, cancel := context.WithCancel(t.Context())
 		go s.Run(ctx)
-		time.Sleep(1005 * ms)
+		time.Sleep(time.Hour) // nobody measures: it sleeps
+		s.enter()
+		s.enter()
+		time.Sleep(500 * ms)
+		s.leave()
+		time.Sleep(505 * ms)
+		begin := time.Now()
+		if got := s.Max(begin.Add(-1005*ms), begin); got != 0 {
+			t.Errorf("late by %s in time that was not measured", got)
+		}
+		s.leave()
+		time.Sleep(time.Hour)
+		s.enter() // less than a period: no wake of its own
+		time.Sleep(5 * ms)
+		s.leave()
+		time.Sleep(time.Hour)
 		cancel()
 		synctest.Wait()
 		if st := s.Stats(); st != (SentinelStats{Wakes: 100}) {
@@ -90,6 +105,8 @@ func TestSentinelRuns(t *testing.T) {
 		}
 	})
 	var none *Sentinel
+	none.enter()
+	none.leave()
 	if none.Max(time.Time{}, time.Now()) != 0 || none.Stats() != (SentinelStats{}) {
 		t.Error("no sentinel has seen something")
 	}
@@ -119,7 +136,7 @@ func TestLagSuspect(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := NewSentinel()
-				s.base = time.Now()
+				s.base, s.users = time.Now(), 1
 				t0 := s.base.Add(time.Second)
 				s.last = time.Second + 100*ms - c.late - sentinelPeriod
 				s.note(time.Second + 100*ms)
