@@ -177,7 +177,9 @@ func (f fault) run(b *faultBed) ran {
 	healthy := spec()
 	healthy.Limits, healthy.Reuse = roomyLimits, f.warm
 	got.second = e.Probe(b.t.Context(), healthy)
-	e.Close()
+	if f.warm {
+		e.Close() // a kept connection is no leak
+	}
 	for range 50 { // what was begun for a probe ends with it
 		if got.left = b.open.Load(); got.left == 0 {
 			break
