@@ -62,7 +62,7 @@ func startDaemon(t *testing.T, env map[string]string, args ...string) *running {
 		}})
 	}()
 	t.Cleanup(func() { d.end(t) })
-	address := regexp.MustCompile(`status\s+(http://\S+)/`)
+	address := regexp.MustCompile(`status\s+(https?://\S+)/`)
 	eventually(t, 10*time.Second, "a page", func() bool {
 		if m := address.FindStringSubmatch(d.out.String()); m != nil {
 			d.url = m[1]
