@@ -106,3 +106,20 @@ func TestSameSeedSameArrivals(t *testing.T) {
 		t.Error("two seeds have the same arrivals")
 	}
 }
+
+// TestLatenessOfOurOwn: a request that was due at 0.5 s and could be sent at
+// 2 s has waited 1.5 s before its TTFT of 200 ms. In a closed loop it is due
+// when it is handed out.
+func TestLatenessOfOurOwn(t *testing.T) {
+	simulate(t, fixed(), func(t *testing.T, w world) {
+		s := newSweep(plan(capacity.Rate, 1), Env{Endpoint: w.endpoint})
+		l := &level{s: s, at: step{load: 1}, ctx: t.Context(), start: time.Now().Add(-2 * time.Second)}
+		x := l.send(0, 500*ms)
+		if x.Intended != 500*ms || x.Sent != 2*time.Second || x.Latency(capacity.Rate, x.TTFT) != probe.Some(1700*ms) || x.SendDelay() != 1500*ms {
+			t.Errorf("due at %v, sent at %v, TTFT %v", x.Intended, x.Sent, x.Latency(capacity.Rate, x.TTFT))
+		}
+		if x = l.send(0, -1); x.Intended != x.Sent || x.Latency(capacity.Concurrency, x.TTFT) != probe.Some(200*ms) {
+			t.Errorf("closed loop: due at %v, sent at %v", x.Intended, x.Sent)
+		}
+	})
+}

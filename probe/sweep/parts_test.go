@@ -164,8 +164,8 @@ func TestAuto(t *testing.T) {
 	}
 	p.SLO = &slo.SLO{Name: "fast", Objectives: []slo.Objective{{SLI: slo.E2E, Below: 700 * ms, Ratio: 0.9}}}
 	r = sweepOf(t, sim.Config{Engine: slotted()}, p).Report
-	if r.MostLoadUnderSLO != probe.Some(8.0) {
-		t.Errorf("most load under the SLO %v, want 8; loads %v", r.MostLoadUnderSLO, r.Conditions.Ladder)
+	if r.MostLoadUnderSLO != probe.Some(8.0) || !slices.Equal(r.Conditions.Ladder, []float64{1, 2, 4, 8, 9, 10, 12, 16}) {
+		t.Errorf("most load under the SLO %v, want 8; loads %v, want doubling to 16 and halving back to 9", r.MostLoadUnderSLO, r.Conditions.Ladder)
 	}
 	p.SLO, p.Auto.MaxLoad = nil, 3
 	if r = sweepOf(t, fixed(), p).Report; r.Knee.AtLeast != probe.Some(3.0) {
