@@ -62,8 +62,9 @@ type HTTPConfig struct {
 
 // HTTPServer serves the status page, /metrics, the API and health.
 type HTTPServer struct {
-	config HTTPConfig
-	logger *slog.Logger
+	config    HTTPConfig
+	logger    *slog.Logger
+	listeners []net.Listener // open since Listen
 }
 
 // NewHTTPServer returns a server that does not listen yet.
@@ -78,26 +79,40 @@ func NewHTTPServer(config HTTPConfig) *HTTPServer {
 	return &HTTPServer{config: config, logger: logger}
 }
 
-// Run listens and serves until ctx is done, then lets running answers finish
-// for shutdownGrace and returns nil. Any other end is an error. A bad web
-// config file or an address in use is reported before anything is served.
-func (s *HTTPServer) Run(ctx context.Context) error {
+// Listen opens the sockets and checks the web config file, so that a second
+// daemon on the same address ends before it has sent or saved anything.
+// Requests that come before Run wait. Close what was opened with Close.
+func (s *HTTPServer) Listen() error {
 	if err := web.Validate(s.config.WebConfigFile); err != nil {
 		return fmt.Errorf("--web.config.file %s: %w", s.config.WebConfigFile, err)
 	}
-	listeners, err := s.listen()
-	if err != nil {
-		return err
+	var err error
+	s.listeners, err = s.listen()
+	return err
+}
+
+// Close closes the sockets of Listen; after Run there is nothing to close.
+func (s *HTTPServer) Close() { closeAll(s.listeners) }
+
+// Run listens, unless Listen has, and serves until ctx is done, then lets
+// running answers finish for shutdownGrace and returns nil. Any other end is an
+// error. A bad web config file or an address in use is reported before anything
+// is served.
+func (s *HTTPServer) Run(ctx context.Context) error {
+	if s.listeners == nil {
+		if err := s.Listen(); err != nil {
+			return err
+		}
 	}
-	defer closeAll(listeners)
+	defer s.Close()
 	if s.config.Listening != nil {
-		addresses := make([]net.Addr, 0, len(listeners))
-		for _, l := range listeners[:len(s.config.ListenAddresses)] {
+		addresses := make([]net.Addr, 0, len(s.listeners))
+		for _, l := range s.listeners[:len(s.config.ListenAddresses)] {
 			addresses = append(addresses, l.Addr())
 		}
 		s.config.Listening(addresses)
 	}
-	return s.serve(ctx, listeners)
+	return s.serve(ctx, s.listeners)
 }
 
 // listen opens the listeners of ListenAddresses and then the health one.

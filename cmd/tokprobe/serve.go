@@ -46,6 +46,7 @@ func serveCommand(app *kingpin.Application) command {
 type daemon struct {
 	log      *zap.Logger
 	exporter *exporter.Exporter
+	web      *exporter.HTTPServer
 	fleet    *probe.Fleet
 	sched    *schedule.Scheduler
 	health   *schedule.HealthPoller
@@ -79,6 +80,11 @@ func (f *serveFlags) run(ctx context.Context, c console) int {
 	if err != nil {
 		return fail(c, err)
 	}
+	d.web = d.page(f, c)
+	if err := d.web.Listen(); err != nil {
+		return fail(c, err)
+	}
+	defer d.web.Close()
 	if err := d.reload(); err != nil {
 		return fail(c, err)
 	}
@@ -141,7 +147,7 @@ func (f *serveFlags) serve(ctx context.Context, stop context.CancelFunc, d *daem
 	defer closePage()
 	pageDone := make(chan error, 1)
 	go func() {
-		err := d.page(f, c).Run(pageCtx)
+		err := d.web.Run(pageCtx)
 		stop() // without its page the daemon is of no use
 		pageDone <- err
 	}()

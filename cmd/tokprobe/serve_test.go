@@ -7,11 +7,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -303,4 +305,35 @@ func TestServeFromEnvironment(t *testing.T) {
 		t.Error("the log shows the key")
 	}
 	_ = server
+}
+
+// A second daemon on an address in use ends before it has asked any target or
+// touched the state file of the first.
+func TestAddressInUse(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	var asked atomic.Int64
+	target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer target.Close()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "c.yaml")
+	text := fmt.Sprintf("targets: [{name: a, provider: vllm, base_url: %q, models: [m]}]\nprobes: [{name: p, every: 100ms}]\nstate_file: state.json\n", target.URL)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs syncBuffer
+	code := run(t.Context(), []string{"serve", "--config.file", file, "--web.listen-address", taken.Addr().String()},
+		console{in: strings.NewReader(""), out: &out, err: &errs, env: func(string) (string, bool) { return "", false }})
+	if code != exitFail || !strings.Contains(errs.String(), "choose another with --web.listen-address") {
+		t.Errorf("exit status %d, want %d; said %s", code, exitFail, &errs)
+	}
+	if n := asked.Load(); n != 0 {
+		t.Errorf("the target was asked %d times", n)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "state.json")); !os.IsNotExist(err) {
+		t.Errorf("there is a state file: %v", err)
+	}
 }
