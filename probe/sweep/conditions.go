@@ -3,10 +3,37 @@ package sweep
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"tokprobe/probe"
 	"tokprobe/probe/capacity"
 )
+
+// conditions fills in what only the run knows.
+func (s *sweep) conditions(r capacity.Report) capacity.Conditions {
+	c, p := s.plan.Conditions, s.plan
+	first := p.Prompts[0]
+	c.Target, c.Model, c.Protocol = or(c.Target, p.Target), or(c.Model, p.Model), or(or(c.Protocol, p.Protocol), "openai-chat")
+	c.ServedModel = or(c.ServedModel, s.served)
+	c.Prompt = or(c.Prompt, first.Name)
+	c.PromptHash = promptsHash(p.Prompts)
+	c.Cache = or(string(first.Cache), string(probe.CacheBust))
+	c.InputTokens, c.MaxTokens, c.ForceLength = first.InputTokens, p.wantTokens(), first.ForceLength
+	c.PromptTokensP50 = promptTokens(r.Levels, 0.5)
+	c.Ladder, c.Seed = p.Ladder, p.Seed
+	if p.Auto != nil {
+		c.Ladder = s.loads()
+	}
+	if p.Mode == capacity.Rate {
+		c.Arrival, c.Burstiness = or(string(p.Arrival), string(capacity.Poisson)), p.Burstiness
+	}
+	c.Requests, c.LevelS, c.CoolDownS, c.Repeats = p.Requests, p.Duration.Seconds(), p.coolDown().Seconds(), p.Repeats
+	if p.SLO != nil {
+		c.SLO = p.SLO.Name
+	}
+	c.Started, c.Finished = s.started, time.Now()
+	return c
+}
 
 // assumed holds the sweep against what its SLO assumes: a promise for prompts
 // of up to 8,000 tokens is not proven with 40, and one for 2 requests a second
