@@ -20,6 +20,7 @@ func (x *exchange) conclude(f failure) {
 		m = x.tried.line.moments()
 		x.timing(x.tried, m)
 	}
+	x.e.proxySecrets(&x.creds.redact)
 	if x.spec.KeepText {
 		r.Text, r.ReasoningText = x.creds.redact.blank(string(x.seen.text)), x.creds.redact.blank(string(x.seen.reasoning))
 	}
@@ -39,10 +40,7 @@ func (x *exchange) conclude(f failure) {
 	case BadRequest:
 		x.e.learn.noteBadRequest(x.spec.Model, x.object)
 	}
-	if r.Err != "" {
-		x.e.proxySecrets(&x.creds.redact)
-		r.Err = x.creds.redact.line(r.Err)
-	}
+	r.Err = x.creds.redact.line(r.Err)
 	x.lag(m)
 	r.Hint = x.creds.redact.line(hint(x.facts()))
 }

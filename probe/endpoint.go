@@ -71,8 +71,10 @@ func NewEndpoint(cfg EndpointConfig) (*Endpoint, error) {
 	var parse *url.Error
 	switch {
 	case errors.As(err, &parse):
-		// Without the URL itself, which may hold a password.
-		return nil, fmt.Errorf("base URL: %w", parse.Err)
+		// Without the URL itself, which may hold a password, and without the
+		// part of it that some of these errors quote.
+		what, _, _ := strings.Cut(parse.Err.Error(), ` "`)
+		return nil, errors.New("base URL: " + what)
 	case err != nil:
 		return nil, fmt.Errorf("base URL: %w", err)
 	case base.Scheme != "http" && base.Scheme != "https":

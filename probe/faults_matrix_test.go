@@ -321,3 +321,5 @@ func readRequest(in *bufio.Reader) (*http.Request, error) {
 }
 
 func silentTCP(c *net.TCPConn) { holdOpen(c) }
+
+func bufioReader(c net.Conn) *bufio.Reader { return bufio.NewReader(c) }

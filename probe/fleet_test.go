@@ -97,7 +97,7 @@ func TestNewEndpointRefuses(t *testing.T) {
 		{"http://", "base URL: no host"},
 		{"http://u:hunter22@h", "base URL: holds user info; give credentials as a key or a header"},
 		{"http://h/?utm_source=x", "base URL: holds a query or fragment; write only scheme, host and path"},
-		{"http://u:hunter22@h:port", `base URL: invalid port ":port" after host`},
+		{"http://u:hunter22@h:port", `base URL: invalid port`},
 	} {
 		_, err := probe.NewEndpoint(probe.EndpointConfig{BaseURL: c.give})
 		if fmt.Sprint(err) != c.want {

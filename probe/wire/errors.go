@@ -36,7 +36,9 @@ func ParseErrorBody(body []byte) (*ErrorObject, bool) {
 	if r.fault != sound || !r.is && r.obj.Message == "" {
 		return nil, false
 	}
-	return r.object(), true
+	e := r.object()
+	e.Class = errorClass(e.Code, e.Type) // beside a status a type counts as its code
+	return e, true
 }
 
 // errorReader finds out whether a JSON text is an error object and what it
@@ -81,14 +83,14 @@ func readError(text []byte) errorReader {
 	return r
 }
 
-// object returns the error with its class.
+// object returns the error with its class. The class goes by the code itself:
+// inside a stream a type that names a filter is no such code.
 func (r *errorReader) object() *ErrorObject {
 	e := r.obj
 	e.Class = errorClass(e.Code, e.Type)
 	for _, name := range []string{"content_filter", "model_not_found"} {
 		if strings.EqualFold(e.Code, name) || strings.EqualFold(e.Type, name) {
 			e.Code = name
-			e.Class = errorClass(e.Code, e.Type)
 		}
 	}
 	return &e
