@@ -91,9 +91,11 @@ func (g gen) pairs() (list []burn, left []leftPair) {
 					}
 					usable, out := slo.Pairs(o.Ratio, c.gap)
 					for _, p := range usable {
+						p.Short = wholeMinutes(p.Short)
 						add(burn{slo: s, objective: o, pair: p}, probe)
 					}
 					for _, l := range out {
+						l.Short = wholeMinutes(l.Short)
 						left = append(left, leftPair{burn{s, o, l.Pair, []string{probe}}, l.Reason})
 					}
 				}

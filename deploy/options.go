@@ -137,3 +137,17 @@ func (o Options) scaled(d time.Duration) time.Duration {
 func (o Options) seconds(d time.Duration) string {
 	return catalog.Number(o.scaled(d).Seconds())
 }
+
+// unscaled is the interval that a probe would have with the real windows: with
+// short test windows the probes are as much faster.
+func (o Options) unscaled(gap time.Duration) time.Duration {
+	return time.Duration(float64(gap) / o.Scale)
+}
+
+// wholeMinutes rounds a window up: a cron's average interval is no round one.
+func wholeMinutes(d time.Duration) time.Duration {
+	if r := d % time.Minute; d > time.Minute && r > 0 {
+		return d - r + time.Minute
+	}
+	return d
+}

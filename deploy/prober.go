@@ -117,7 +117,9 @@ func (g gen) stale() Rule {
 		return g.increases(w, catalog.Sel(catalog.ProbesSkipped, m...), byProbe()) + " > 0"
 	})
 	never := "((3 * " + interval + " < on (location) group_left () (time() - " + catalog.Max(catalog.Sel(catalog.ReloadTimestamp), "location") + "))\n    unless " + last + ")"
-	expr := "(\n  time() - " + last + " > 3 * " + interval + "\n  or\n  " + never + "\n)\nunless\n" + skipped
+	// The age at the time of the scrape: a missed scrape makes no probe stale.
+	age := catalog.Min("timestamp("+catalog.Sel(catalog.LastRun)+") - "+catalog.Sel(catalog.LastRun), byProbe()...)
+	expr := "(\n  " + age + " > 3 * " + interval + "\n  or\n  " + never + "\n)\nunless\n" + skipped
 	return g.alert(alert{
 		name: "TokprobeStale", severity: ticket, wait: 2 * time.Minute, expr: g.labelled(expr), board: proberBoard(),
 		summary:     ofProbe + ": not probed for {{ $value | humanizeDuration }}" + place,

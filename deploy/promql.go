@@ -44,8 +44,7 @@ func newGen(r roster.Roster, o Options) (gen, error) {
 		if gap <= 0 {
 			return g, fmt.Errorf("probe %q of target %q: its interval is not known; write every or a cron that fires", w.ID.Probe, w.ID.Target)
 		}
-		// With short test windows the probes are as much faster.
-		gap = time.Duration(float64(gap) / o.Scale)
+		gap = o.unscaled(gap)
 		if old, ok := gapOf[w.ID.Probe]; ok && old != gap {
 			return g, fmt.Errorf("probe %q runs every %s and every %s; give the two different names", w.ID.Probe, old, gap)
 		}
@@ -82,7 +81,7 @@ func (g gen) perWindow(least time.Duration, n int, expr func(window time.Duratio
 	}
 	groups := []group{{window: least}}
 	for _, c := range g.gaps {
-		w := max(least, time.Duration(n)*c.gap)
+		w := max(least, wholeMinutes(time.Duration(n)*c.gap))
 		if last := &groups[len(groups)-1]; last.window == w {
 			last.probes = append(last.probes, c.probes...)
 			continue

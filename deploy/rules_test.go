@@ -13,10 +13,10 @@ import (
 
 var update = flag.Bool("update", false, "write the generated files instead of comparing them")
 
-// exampleRoster is what configs/example.yaml watches.
-func exampleRoster(t *testing.T) roster.Roster {
+// load is what a configuration watches.
+func load(t *testing.T, path string) roster.Roster {
 	t.Helper()
-	cfg, err := configs.Load("../configs/example.yaml", configs.Options{LookupEnv: func(string) (string, bool) { return "", false }})
+	cfg, err := configs.Load(path, configs.Options{LookupEnv: func(string) (string, bool) { return "", false }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,15 +42,23 @@ func same(t *testing.T, path string, want []byte) {
 }
 
 // TestCommittedRules: deploy/rules.yaml is what `tokprobe rules` makes of
-// configs/example.yaml.
+// configs/example.yaml, and the rule tests have rules of their own.
 func TestCommittedRules(t *testing.T) {
-	f, err := deploy.Rules(exampleRoster(t), deploy.Options{})
-	if err != nil {
-		t.Fatal(err)
+	for _, tt := range []struct{ config, rules string }{
+		{"../configs/example.yaml", "rules.yaml"},
+		{"prometheus/tests/config.yaml", "prometheus/tests/rules.yaml"},
+	} {
+		f, err := deploy.Rules(load(t, tt.config), deploy.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := f.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.Warnings) > 0 {
+			t.Errorf("%s: warnings %q", tt.config, f.Warnings)
+		}
+		same(t, tt.rules, data)
 	}
-	data, err := f.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	same(t, "rules.yaml", data)
 }

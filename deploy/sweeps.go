@@ -69,8 +69,7 @@ func (g gen) sweepGroups() []Group {
 		}
 		alerts.Rules = append(alerts.Rules, g.sweepStale(l), g.sweepFailing(l))
 	}
-	alerts.Rules = append(alerts.Rules, g.aboveRecommended()...)
-	return []Group{records, alerts}
+	return []Group{records, alerts, {Name: "tokprobe-production", Rules: g.aboveRecommended()}}
 }
 
 func (l ladder) is() catalog.Matcher { return catalog.Eq(catalog.LabelSweep, l.Name) }
@@ -86,7 +85,7 @@ func (g gen) sweepRecords(l ladder) []Rule {
 	reached := catalog.Max(catalog.Sel(catalog.KneeReached, l.is()), byKnee()...)
 	knee := catalog.Max(catalog.Sel(catalog.KneeLoad, l.is()), byKnee()...) +
 		"\nor\n(" + reached + " == 0) + " + catalog.Number(slices.Max(l.Ladder))
-	rules := []Rule{{Record: kneeName, Expr: knee}}
+	rules := []Rule{{Record: kneeName, Expr: knee, Labels: map[string]string{catalog.LabelSweep: l.Name}}}
 	for _, m := range append(levelLatencies(), levelThroughput()) {
 		rules = append(rules, Rule{Record: m.baseName(), Expr: l.base(m.selector(l), byLevel()), Labels: map[string]string{catalog.LabelSweep: l.Name}})
 	}
