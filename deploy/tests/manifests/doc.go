@@ -1,0 +1,6 @@
+// Package manifests renders deploy/kubernetes and loads deploy/compose with the
+// libraries that kubectl, the Prometheus operator and docker compose are made
+// of. It is a module of its own so that these stay out of the program's:
+//
+//	cd deploy/tests && go test ./...
+package manifests
