@@ -90,6 +90,7 @@ func (d *daemon) switches() map[string]http.Handler {
 			fmt.Fprintln(w, "sweeps resumed")
 		}),
 		"/api/v1/sweeps/{name}/run": http.HandlerFunc(d.runSweep),
+		"/api/v1/probes/{name}/run": http.HandlerFunc(d.runProbes),
 		"/-/probes/stop":            handle("probes are stopped until POST /-/probes/resume or a restart", d.sched.Stop),
 		"/-/probes/resume":          handle("probes resumed", d.sched.Resume),
 	}

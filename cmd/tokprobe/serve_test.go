@@ -275,6 +275,12 @@ func TestReload(t *testing.T) {
 	if v, _ := value(d.metrics(t), "tokprobe_config_last_reload_successful", nil); v != 1 {
 		t.Errorf("the gauge says %v after a good reload", v)
 	}
+	if status, body := d.get(t, http.MethodPost, "/api/v1/probes/chat/run?model=b"); status != http.StatusAccepted && status != http.StatusConflict || !strings.Contains(body, `{"target":"sim","model":"b","probe":"chat"`) {
+		t.Errorf("a run on demand answers %d: %s", status, body)
+	}
+	if status, _ := d.get(t, http.MethodPost, "/api/v1/probes/nope/run"); status != http.StatusNotFound {
+		t.Errorf("an unknown probe answers %d, want 404", status)
+	}
 	if status, _ := d.get(t, http.MethodGet, "/-/reload"); status != http.StatusMethodNotAllowed {
 		t.Errorf("GET /-/reload answers %d, want 405", status)
 	}

@@ -121,7 +121,7 @@ func (b *sweepBook) describe(key roster.SweepKey, a *apiSweep, now time.Time) {
 func (d *daemon) runSweep(w http.ResponseWriter, r *http.Request) {
 	name, query := r.PathValue("name"), r.URL.Query()
 	queued, refused, err := d.sched.RunSweep(func(k roster.SweepKey) bool {
-		return k.Sweep == name && (!query.Has("target") || query.Get("target") == k.Target) && (!query.Has("model") || query.Get("model") == k.Model)
+		return k.Sweep == name && narrowed(query, "target", k.Target) && narrowed(query, "model", k.Model)
 	})
 	if errors.Is(err, schedule.ErrNoSweep) {
 		http.Error(w, fmt.Sprintf("no sweep %.64q here; GET /api/v1/sweeps lists them", name), http.StatusNotFound)
