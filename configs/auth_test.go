@@ -236,7 +236,9 @@ func TestOAuth2Fails(t *testing.T) {
 		answer http.HandlerFunc
 		want   string
 	}{
-		{"refused", func(w http.ResponseWriter, r *http.Request) { http.Error(w, `{"error":"planted"}`, http.StatusUnauthorized) }, ": HTTP status 401"},
+		{"refused", func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, `{"error":"planted"}`, http.StatusUnauthorized)
+		}, ": HTTP status 401"},
 		{"redirect", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere, http.StatusTemporaryRedirect)
 		}, ": HTTP status 307"},

@@ -158,7 +158,7 @@ func (n node) list(emptyOK bool, read func(node)) {
 		return
 	}
 	if len(n.y.Content) == 0 && !emptyOK {
-		n.bad("[]", "is empty; name at least one or remove the key")
+		n.bad("[]", "is empty; name at least one, or remove the key if it is optional")
 	}
 	for i, item := range n.y.Content {
 		read(node{n.w, item, fmt.Sprintf("%s[%d]", n.path, i)})

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -34,8 +35,14 @@ type credentials struct {
 	redact redactor
 }
 
+// ErrNoCredentials is matched by the error of a request that was not sent since
+// its credentials could not be had.
+var ErrNoCredentials = errors.New("no credentials")
+
 // authError is a failure to get the credentials; nothing was sent.
 type authError struct{ err error }
+
+func (e *authError) Is(target error) bool { return target == ErrNoCredentials }
 
 func (e *authError) Error() string { return "credentials: " + e.err.Error() }
 func (e *authError) Unwrap() error { return e.err }

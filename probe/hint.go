@@ -2,6 +2,7 @@ package probe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -117,6 +118,9 @@ func authHint(f hintFacts) string {
 func notFoundHint(f hintFacts) string {
 	if len(f.nearest) == 0 {
 		return fmt.Sprintf("no model %q at this address, or a wrong path: compare with the ids under GET /v1/models and check the base URL", f.result.Model)
+	}
+	if slices.Contains(f.nearest, f.result.Model) {
+		return fmt.Sprintf("the endpoint lists %q and yet answers that it is not there: no access with this key, not loaded, or no such path for this protocol", f.result.Model)
 	}
 	return fmt.Sprintf("no model %q; nearest that the endpoint lists: %s", f.result.Model, strings.Join(f.nearest, ", "))
 }

@@ -33,6 +33,8 @@ func TestHints(t *testing.T) {
 			"all tokens went into hidden thinking: raise max_tokens or lower the reasoning effort of this prompt"},
 		{"models", hintFacts{result: &Result{ID: ID{Model: "gpt4o"}, Outcome: NotFound}, nearest: []string{"gpt-4o", "gpt-4"}},
 			`no model "gpt4o"; nearest that the endpoint lists: gpt-4o, gpt-4`},
+		{"listed model", hintFacts{result: &Result{ID: ID{Model: "m"}, Outcome: NotFound}, nearest: []string{"m", "m2"}},
+			`the endpoint lists "m" and yet answers that it is not there: no access with this key, not loaded, or no such path for this protocol`},
 		{"limit", hintFacts{result: &Result{Outcome: Stall}, limit: &limitError{limitStall, 8 * time.Second}},
 			"the answer began and then stopped: limit stall of 8s reached; a limit that is too short for this prompt looks like a server fault"},
 		{"lag", hintFacts{result: &Result{Outcome: Stall, LagSuspect: true, ClientLag: 1234 * time.Millisecond}},

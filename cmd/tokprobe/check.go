@@ -105,10 +105,17 @@ func printPlan(w io.Writer, r roster.Roster) {
 			configs.FormatDuration(l.Connect), configs.FormatDuration(l.FirstToken), configs.FormatDuration(l.Stall), configs.FormatDuration(l.Total), strings.Join(names, ", "))
 	}
 	for _, s := range r.Sweeps {
-		fmt.Fprintf(tw, "%s\t%s\t%s (sweep)\t%s\tat most %s, %s %s\t\n", s.Target, s.Model, s.Name, when(0, s.Cron, s.Zone), configs.FormatDuration(s.MaxDuration), s.Mode, loads(s.Ladder))
+		fmt.Fprintf(tw, "%s\t%s\t%s (sweep)\t%s\tat most %s, %s %s\t%s\n", s.Target, s.Model, s.Name, when(0, s.Cron, s.Zone), configs.FormatDuration(s.MaxDuration), s.Mode, loads(s.Ladder), sloName(s.SLO))
 	}
 	tw.Flush()
 	fmt.Fprintln(w)
+}
+
+func sloName(s *slo.SLO) string {
+	if s == nil {
+		return ""
+	}
+	return s.Name
 }
 
 func when(every time.Duration, cron, zone string) string {
@@ -189,7 +196,7 @@ func printObjective(w io.Writer, s slo.SLO, o slo.Objective, every time.Duration
 	if o.Below > 0 {
 		promise = " within " + configs.FormatDuration(o.Below)
 	}
-	fmt.Fprintf(w, "SLO %s, %s: %g%%%s, probed every %s\n", s.Name, o.SLI, o.Ratio*100, promise, configs.FormatDuration(every))
+	fmt.Fprintf(w, "SLO %s, %s: %g%%%s, probed every %s\n", s.Name, o.SLI, o.Ratio*100, promise, configs.FormatDuration(every.Round(time.Millisecond)))
 	for _, d := range slo.Detect(o.Ratio, every) {
 		fmt.Fprintf(w, "  %-6s %-12s fires above %.3g%% bad: from %d of %d on, %s into a full outage\n",
 			d.Severity, d.Pair, d.Ratio*100, d.MinBad, d.Samples, configs.FormatDuration(d.Outage.Round(time.Second)))

@@ -91,6 +91,7 @@ func TestCheckOnline(t *testing.T) {
 		"redirect":         {moved.URL, "m", "", []string{"models      WRONG  it redirects (302)", "final URL"}, exitFail},
 		"model misspelt":   {good, "qwen2.5-14b", "", []string{`models      WRONG  the endpoint lists no model "qwen2.5-14b"`, "nearest: Qwen2.5-14B"}, exitFail},
 		"key refused":      {serveSim(t, sim.Config{APIKey: "right"}, nil), "Qwen2.5-14B", ", api_key_env: KEY", []string{"models      WRONG  the key is refused (401)", "environment variable KEY"}, exitFail},
+		"key missing":      {good, "Qwen2.5-14B", ", api_key_env: NO_SUCH_KEY", []string{"models      WRONG  credentials: environment variable NO_SUCH_KEY is not set", "nothing was sent"}, exitFail},
 		"no usage":         {serveSim(t, sim.Config{Style: sim.Style{Usage: sim.UsageNever}}, nil), "Qwen2.5-14B", "", []string{"completion  ok", "note: no usage comes with the stream"}, exitOK},
 		"buffering proxy":  {serveSim(t, sim.Config{}, buffering), "Qwen2.5-14B", "", []string{"completion  ok", "note: many tokens come in one read: a proxy on the way buffers"}, exitOK},
 		"query in the URL": {good + "/?utm_source=x", "m", "", []string{"targets[0].base_url", "query"}, exitFail},

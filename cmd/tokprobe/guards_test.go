@@ -118,7 +118,7 @@ func TestKillSwitch(t *testing.T) {
 func TestLifecycleIsOff(t *testing.T) {
 	_, base := simulator(t)
 	d := startDaemon(t, nil, "--config.file", guarded(t, t.TempDir(), base, ""))
-	for _, path := range []string{"/-/reload", "/-/sweeps/stop", "/-/sweeps/resume", "/-/probes/stop", "/-/probes/resume", "/api/v1/sweeps/yearly/run"} {
+	for _, path := range []string{"/-/reload", "/-/sweeps/stop", "/-/sweeps/resume", "/-/probes/stop", "/-/probes/resume", "/api/v1/sweeps/yearly/run", "/api/v1/probes/chat/run"} {
 		if got, body := d.get(t, http.MethodPost, path); got != http.StatusForbidden || !strings.Contains(body, "--web.enable-lifecycle") {
 			t.Errorf("POST %s answers %d %q", path, got, body)
 		}

@@ -209,9 +209,12 @@ func (w *walk) models(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d listed, all of yours among them", len(ids)), nil
 }
 
-// noModels explains why there is no list. Only a refused key and a page of
-// HTML are wrong for sure: many gateways have no list of models at all.
+// noModels explains why there is no list. Only a key that is refused or
+// missing and a page of HTML are wrong for sure: many gateways have no list of models at all.
 func (w *walk) noModels(err error) (string, error) {
+	if errors.Is(err, probe.ErrNoCredentials) {
+		return "", finding{clip(err), w.endpoint.Hint(probe.Result{Outcome: probe.Auth})}
+	}
 	var status *probe.StatusError
 	if errors.As(err, &status) {
 		switch {

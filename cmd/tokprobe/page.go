@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 
 	"go.uber.org/zap/exp/zapslog"
+	"gopkg.in/yaml.v3"
 
 	"tokprobe/exporter"
 )
@@ -15,7 +17,7 @@ import (
 func (d *daemon) page(f *serveFlags, c console) *exporter.HTTPServer {
 	return exporter.NewHTTPServer(exporter.HTTPConfig{
 		Exporter: d.exporter, ListenAddresses: f.listen, WebConfigFile: f.webConfig, HealthAddress: f.healthAddress,
-		EnableLifecycle: f.lifecycle, EnablePprof: f.pprof,
+		EnableLifecycle: f.lifecycle, EnablePprof: f.pprof, EnableOpenMetrics: true, // exemplars
 		Redacted: d.redacted, Ready: d.ready,
 		Reload:    func(context.Context) error { return d.reload() },
 		NextDue:   d.nextDue,
@@ -30,8 +32,8 @@ func (d *daemon) page(f *serveFlags, c console) *exporter.HTTPServer {
 // announce says on the console where to look.
 func (d *daemon) announce(c console, addrs []net.Addr, f *serveFlags) {
 	scheme := "http"
-	if f.webConfig != "" {
-		scheme = "https" // or plain, if the file has only passwords; the log says which
+	if servesTLS(f.webConfig) {
+		scheme = "https"
 	}
 	r := d.rosterNow()
 	fmt.Fprintf(c.out, "tokprobe watches %d probes of %d targets\n", len(r.Watches), len(r.Targets))
@@ -41,6 +43,19 @@ func (d *daemon) announce(c console, addrs []net.Addr, f *serveFlags) {
 	if f.demo {
 		fmt.Fprintf(c.out, "  simulator %s  (its own record: %[1]s/sim/stats)\n", r.Targets[0].BaseURL)
 	}
+}
+
+// servesTLS tells whether a web config file, which has been validated, turns on
+// TLS: one with nothing but passwords does not.
+func servesTLS(file string) bool {
+	if file == "" {
+		return false
+	}
+	text, err := os.ReadFile(file)
+	var conf struct {
+		TLS map[string]any `yaml:"tls_server_config"`
+	}
+	return err == nil && yaml.Unmarshal(text, &conf) == nil && len(conf.TLS) > 0
 }
 
 // reachable turns a wildcard address into one that can be opened.
