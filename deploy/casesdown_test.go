@@ -71,12 +71,16 @@ func hungCases() []ruleCase {
 			timeouts.of(metric("tokprobe_probes_total", engChat+`,outcome="timeout_first_token"`)),
 			from(0).flat(60).of(metric("tokprobe_probes_total", engChat+`,outcome="stall"`)),
 			from(100).up(60, 1).of(metric("tokprobe_probes_total", engChat+`,outcome="ok"`)),
+			failures(engChat, from(6).flat(90)),
 		}
 	}
+	lagging := of(from(1).flat(40), from(0).flat(20).up(20, 1))
+	lagging[len(lagging)-1] = failures(engChat, from(2).flat(90))
 	return []ruleCase{
 		{a, fires, "three timeouts while /health is 200", "30s", of(from(1).flat(40), from(0).flat(20).up(20, 1)),
 			[]check{at("10m30s"), at("11m30s", hung), at("15m", hung)}},
 		{a, noise, "timeouts while /health fails too: that is a plain outage", "30s", of(from(0).flat(40), from(0).flat(20).up(20, 1)), []check{at("15m")}},
+		{a, noise, "timeouts that our own lag explains: they are no failures of the service", "30s", lagging, []check{at("15m")}},
 		{a, recovers, "answers come again", "30s", of(from(1).flat(90), from(0).flat(10).up(10, 1).flat(70)),
 			[]check{at("9m", hung), at("14m", hung), at("21m")}},
 		{a, gap, "a gap of four minutes", "30s", of(from(1).flat(20).miss(8).flat(20), from(0).flat(10).up(10, 1).to(18).miss(8).up(10, 1)),
@@ -85,7 +89,7 @@ func hungCases() []ruleCase {
 			[]check{at("11m"), at("15m"), at("22m")}},
 		{a, low, "two timeouts", "30s", of(from(1).flat(40), from(0).flat(20).up(2, 1).flat(18)), []check{at("11m"), at("13m")}},
 		{a, fires, "a probe every 5 m is looked at over half an hour", "5m",
-			[]string{from(1).flat(20).of(metric("tokprobe_target_health", `target="eng"`)), from(0).flat(6).up(6, 1).of(metric("tokprobe_probes_total", engSlow+`,outcome="stall"`))},
+			[]string{from(1).flat(20).of(metric("tokprobe_target_health", `target="eng"`)), from(0).flat(6).up(6, 1).of(metric("tokprobe_probes_total", engSlow+`,outcome="stall"`)), failures(engSlow, from(6).flat(20))},
 			[]check{at("35m"), at("45m", engSlow+`,severity="page"`)}},
 	}
 }

@@ -56,10 +56,13 @@ func (g gen) hungButHealthy() Rule {
 			catalog.Sum("increase("+sel+span+")", byProbe()...)+" > 2.5",
 			catalog.Sum("changes("+sel+span+") - resets("+sel+span+")", byProbe()...)+" >= 2")
 	})
+	// A timeout that our own lag explains is counted with the outcomes, but is no
+	// failure of the service: without this a starved prober would page.
+	failing := "on (location, target, model, probe)\n" + catalog.Max(catalog.Sel(catalog.RecentFailures), byProbe()...) + " >= 3"
 	healthy := "on (location, target)\n" + catalog.Min(catalog.Sel(catalog.TargetHealth), byTarget()...) + " == 1"
 	return g.alert(alert{
 		name: "TokprobeHungButHealthy", severity: page, board: targetBoard(),
-		expr:        g.labelled(g.agreed(noMaintenance("(\n" + indent(expr) + "\n)\nand " + healthy))),
+		expr:        g.labelled(g.agreed(noMaintenance("(\n" + indent(expr) + "\n)\nand " + failing + "\nand " + healthy))),
 		summary:     ofProbe + ": answers time out while its health page says it is well" + place,
 		description: fmt.Sprintf("{{ $value | humanize }} probes timed out over the last 6 intervals (%s at least), and the target's own health endpoint answers 2xx: the engine hangs and no load balancer will notice.", g.o.span(5*time.Minute)),
 	})
