@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -150,10 +151,10 @@ func TestHostsDown(t *testing.T) {
 }
 
 // cable is a network that can be unplugged.
-type cable struct{ cut bool }
+type cable struct{ cut atomic.Bool }
 
 func (w *cable) RoundTrip(req *http.Request) (*http.Response, error) {
-	if w.cut {
+	if w.cut.Load() {
 		return nil, &net.OpError{Op: "dial", Err: context.DeadlineExceeded}
 	}
 	return &http.Response{StatusCode: http.StatusTeapot, Body: http.NoBody, Request: req}, nil
@@ -186,12 +187,12 @@ func TestNetworkCanaryURL(t *testing.T) {
 		if gauge() != 1 {
 			t.Error("the gauge is not 1 on a good network")
 		}
-		w.cut = true
+		w.cut.Store(true)
 		time.Sleep(time.Minute) // asked at 40 s and 45 s: down
 		if gauge() != 0 {
 			t.Error("the gauge is not 0 on a dead network")
 		}
-		w.cut = false
+		w.cut.Store(false)
 		time.Sleep(30 * time.Second)
 		stop()
 		running.Wait()
