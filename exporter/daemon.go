@@ -23,6 +23,7 @@ type daemonMetrics struct {
 	reloadTime       *prometheus.GaugeVec
 	reloads          *prometheus.CounterVec
 	stateSaves       *prometheus.CounterVec
+	otlpPushes       *prometheus.CounterVec
 	configInfo       *prometheus.GaugeVec
 	info             *targetInfo
 	sweeps           *sweepMetrics
@@ -36,7 +37,7 @@ func newDaemonMetrics(r *prometheus.Registry) *daemonMetrics {
 		health: gaugeVec(catalog.TargetHealth), certExpiry: gaugeVec(catalog.CertExpiry),
 		maintenance: gaugeVec(catalog.MaintenanceActive), canary: gaugeVec(catalog.CanarySuccess),
 		reloadTime: gaugeVec(catalog.ReloadTimestamp), reloads: counterVec(catalog.Reloads),
-		stateSaves: counterVec(catalog.StateSaves),
+		stateSaves: counterVec(catalog.StateSaves), otlpPushes: counterVec(catalog.OTLPPushes),
 		configInfo: gaugeVec(catalog.ConfigInfo), info: &targetInfo{},
 		reloadSuccessful: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: catalog.ReloadSuccessful, Help: catalog.MustLookup(catalog.ReloadSuccessful).Help}),
@@ -46,9 +47,10 @@ func newDaemonMetrics(r *prometheus.Registry) *daemonMetrics {
 	for _, result := range catalog.ReloadResults() {
 		d.reloads.WithLabelValues(result)
 		d.stateSaves.WithLabelValues(result)
+		d.otlpPushes.WithLabelValues(result)
 	}
 	r.MustRegister(d.delay, d.lag, d.budgetLimit, d.budgetRemaining, d.health, d.certExpiry, d.maintenance,
-		d.canary, d.reloadSuccessful, d.reloadTime, d.reloads, d.stateSaves, d.configInfo, d.info)
+		d.canary, d.reloadSuccessful, d.reloadTime, d.reloads, d.stateSaves, d.otlpPushes, d.configInfo, d.info)
 	return d
 }
 
@@ -170,6 +172,15 @@ func (e *Exporter) StateSaved(ok bool) {
 		result = "failure"
 	}
 	e.daemon.stateSaves.WithLabelValues(result).Inc()
+}
+
+// OTLPPushed counts a push of measurements to an OpenTelemetry receiver.
+func (e *Exporter) OTLPPushed(ok bool) {
+	result := "success"
+	if !ok {
+		result = "failure"
+	}
+	e.daemon.otlpPushes.WithLabelValues(result).Inc()
 }
 
 // SetReload records an attempt to load the configuration at the given time.

@@ -26,6 +26,7 @@ var below = map[string]string{
 	"probe/probetest":  "probe probe/wire",
 	"exporter/catalog": "probe/slo probe",
 	"exporter":         "exporter/catalog probe/roster probe/capacity probe/slo probe probe/wire",
+	"exporter/otlp":    "probe/roster probe",
 	"exporter/report":  "exporter/catalog probe/roster probe/capacity probe/slo probe probe/wire",
 	"configs":          "probe/roster probe/slo probe probe/wire",
 	"dashboards":       "exporter/catalog",

@@ -110,6 +110,7 @@ func (d *daemon) apply(cfg *configs.Config) error {
 	// be counted. The fleet before the scheduler, which may fire at once.
 	d.exporter.SetHistory(exporter.HistorySize(cfg.History))
 	d.exporter.Apply(r)
+	d.push.Apply(r)
 	d.book.apply(r)
 	if first {
 		d.book.show()

@@ -10,6 +10,7 @@ import (
 
 	"tokprobe/configs"
 	"tokprobe/exporter"
+	"tokprobe/exporter/otlp"
 	"tokprobe/probe"
 	"tokprobe/probe/roster"
 	"tokprobe/probe/schedule"
@@ -21,6 +22,7 @@ type serveFlags struct {
 	listen                                                []string
 	demo, lifecycle, pprof                                bool
 	grace, poll                                           *time.Duration
+	otlp                                                  *otlpFlags
 	*logFlags
 }
 
@@ -38,6 +40,7 @@ func serveCommand(app *kingpin.Application) command {
 	clause.Flag("location", "Name of this place; sweeps that name locations run only in those.").PlaceHolder("NAME").StringVar(&f.location)
 	f.grace = durationFlag(clause, "shutdown.grace", "How long running probes may finish after SIGTERM.", 25*time.Second)
 	f.poll = durationFlag(clause, "config.poll-interval", "Reload when the content of the configuration has changed, looked at this often. Off by default.", 0)
+	f.otlp = bindOTLP(clause)
 	return command{clause, f.run}
 }
 
@@ -59,6 +62,7 @@ type daemon struct {
 	location string
 	kill     *killSwitch
 	hosts    *hostWatch
+	push     *otlp.Recorder // nil without --otlp.endpoint
 	blind    *blindness
 
 	mu        sync.Mutex      // one reload at a time; guards what follows
@@ -111,9 +115,12 @@ func (f *serveFlags) wire(ctx context.Context, log *zap.Logger, c console) (*dae
 		}
 		d.shard = func(r roster.Roster) roster.Roster { return roster.Shard(r, i, n) }
 	}
+	if d.push, err = f.otlp.recorder(f, d); err != nil {
+		return nil, err
+	}
 	d.sched, err = schedule.New(schedule.Config{
 		Prober: d.fleet, Calibrator: d.fleet, Logger: log, Grace: *f.grace,
-		Recorder: probe.Recorders{d.exporter, exporter.NewLog(log), d.hosts},
+		Recorder: probe.Recorders{d.exporter, exporter.NewLog(log), d.hosts, d.push},
 		Sweeps:   d.sweepSettings(f.location),
 	})
 	if err != nil {
@@ -153,6 +160,7 @@ func (f *serveFlags) serve(ctx context.Context, stop context.CancelFunc, d *daem
 	}()
 	var side sync.WaitGroup
 	side.Go(func() { d.lag.Run(pageCtx) })
+	side.Go(func() { d.push.Run(pageCtx) })
 	side.Go(func() { d.keepGauges(ctx) })
 	side.Go(func() { d.watchConfig(ctx, *f.poll) })
 	side.Go(func() { d.watchMachine(ctx) })

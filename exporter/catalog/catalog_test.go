@@ -11,7 +11,7 @@ import (
 // TestShape pins the size of the list and the rules every entry obeys.
 func TestShape(t *testing.T) {
 	all := All()
-	if got, want := len(all), 70; got != want {
+	if got, want := len(all), 71; got != want {
 		t.Errorf("%d metrics, want %d: change this number together with the list", got, want)
 	}
 	name := regexp.MustCompile(`^tokprobe_[a-z0-9]+(_[a-z0-9]+)*$`)

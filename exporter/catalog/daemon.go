@@ -38,6 +38,8 @@ func daemonMetrics() []Metric {
 			enum(LabelResult, ReloadResults()),
 		daemonOf(StateSaves, Counter, "Attempts to write the state file. While they fail, a restart would refill the budgets.", LabelResult).
 			enum(LabelResult, ReloadResults()),
+		daemonOf(OTLPPushes, Counter, "Pushes of measurements to the OpenTelemetry receiver of --otlp.endpoint. Stays 0 without one.", LabelResult).
+			enum(LabelResult, ReloadResults()),
 		daemonOf(ConfigInfo, Gauge, "1; slo_hash identifies what generated rules depend on. Rules with another are out of date.", LabelSLOHash),
 		daemonOf(BuildInfo, Gauge, "1; carries version, revision and the toolchain.",
 			"branch", "goarch", "goos", "goversion", "revision", "tags", "version"),

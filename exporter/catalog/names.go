@@ -78,6 +78,7 @@ const (
 	ClientLag         = Prefix + "client_lag_seconds"
 	CanarySuccess     = Prefix + "canary_success"
 	StateSaves        = Prefix + "state_saves_total"
+	OTLPPushes        = Prefix + "otlp_pushes_total"
 	ReloadSuccessful  = Prefix + "config_last_reload_successful"
 	ReloadTimestamp   = Prefix + "config_last_reload_success_timestamp_seconds"
 	Reloads           = Prefix + "config_reloads_total"
