@@ -2,8 +2,9 @@
 // teams that do not scrape. Names, units, bucket bounds and attributes are
 // those of the OpenTelemetry GenAI client metrics; each probe is one set of
 // cumulative histograms. It speaks OTLP/HTTP in its JSON form, encoded with
-// the standard library: of the protocol only four histograms are needed, and
-// the SDK with its exporter would make the program much larger.
+// the standard library: of the protocol only four histograms are needed, while
+// the SDK with its exporter brings 16 modules, gRPC among them, and 4.1 MB to a
+// program of 19.2 MB.
 package otlp
 
 import (
