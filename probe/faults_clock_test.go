@@ -32,6 +32,7 @@ var wallAllowed = map[string][]string{
 // step by NTP, a resumed machine) moves none. The clock of a process cannot be
 // moved from inside; its sources can be read.
 func TestClockJump(t *testing.T) {
+	//lint:ignore SA1019 the files of one folder, whatever their build tags, are all that is wanted
 	packages, err := parser.ParseDir(token.NewFileSet(), ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -138,7 +138,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	}
 	for name, cfg := range map[string]probe.EndpointConfig{
 		"refused proxy": {BaseURL: "http://t.test", Proxy: proxy("http://user:" + plantedProxy + "@" + closedPort(t))},
-		"bad proxy":     {BaseURL: "http://t.test", Proxy: func(*http.Request) (*url.URL, error) { return url.Parse("http://user:" + plantedProxy + "@h:x/") }},
+		"bad proxy":     {BaseURL: "http://t.test", Proxy: func(*http.Request) (*url.URL, error) { return url.Parse("http://user:" + plantedProxy + "@h:x/") }}, //lint:ignore SA1007 a URL that cannot be parsed is the point
 		"proxy function": {BaseURL: "http://t.test", Proxy: func(*http.Request) (*url.URL, error) {
 			return nil, errors.New("bad proxy http://user:" + plantedProxy + "@h/")
 		}},

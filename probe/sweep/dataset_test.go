@@ -104,7 +104,7 @@ func TestSample(t *testing.T) {
 		}
 		return strings.Join(texts, " ")
 	}
-	if draw(1) != draw(1) || draw(1) == draw(2) {
+	if first, again := draw(1), draw(1); first != again || first == draw(2) {
 		t.Error("the sample does not follow the seed")
 	}
 	if last := draw(1); !strings.ContainsAny(strings.Join(strings.Fields(last), "\n"), "56789") {
