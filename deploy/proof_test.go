@@ -46,6 +46,7 @@ func TestProof(t *testing.T) {
 	}
 	for _, p := range pairs() {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			for _, file := range []string{p.prometheus, p.alertmanager} {
 				if _, err := exec.LookPath(file); err != nil {
 					t.Skipf("SKIPPED: no %s here (Debian: apt-get install prometheus prometheus-alertmanager; Prometheus 3: .ci/tools)", file)
