@@ -28,8 +28,8 @@ func bindOTLP(clause *kingpin.CmdClause) *otlpFlags {
 
 // recorder returns what pushes; nil without an endpoint.
 func (f *otlpFlags) recorder(s *serveFlags, d *daemon) (*otlp.Recorder, error) {
-	if f.endpoint == "" {
-		if f.headersFile != "" {
+	if f == nil || f.endpoint == "" {
+		if f != nil && f.headersFile != "" {
 			return nil, usagef("--otlp.headers-file needs --otlp.endpoint")
 		}
 		return nil, nil
