@@ -29,11 +29,11 @@ type sibling struct {
 }
 
 const (
-	finish  = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n"
-	tokA    = `data: {"choices":[{"index":0,"delta":{"content":"a"}}]}` + "\n\n"
-	tokB    = `data: {"choices":[{"index":0,"delta":{"content":"b"}}]}` + "\n\n"
-	claudeA = `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}` + "\n\n"
-	claudeZ = `data: {"type":"message_stop"}` + "\n\n"
+	finish     = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n"
+	tokA       = `data: {"choices":[{"index":0,"delta":{"content":"a"}}]}` + "\n\n"
+	tokB       = `data: {"choices":[{"index":0,"delta":{"content":"b"}}]}` + "\n\n"
+	anthropicA = `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}` + "\n\n"
+	anthropicZ = `data: {"type":"message_stop"}` + "\n\n"
 )
 
 func siblings() []sibling {
@@ -175,20 +175,20 @@ func anthropicSiblings() []sibling {
 		return `data: {"type":"message_delta","delta":{"stop_reason":` + stop + `},"usage":{` + usage + `}}` + "\n\n"
 	}
 	list := []sibling{
-		{name: "plain", body: start(`"input_tokens":5,"output_tokens":1`) + claudeA + delta(`"end_turn"`, `"output_tokens":9`) + claudeZ, want: "ok tokens=1 text=a finish=end_turn out=9/usage prompt=5"},
-		{name: "cache", body: start(`"input_tokens":5,"cache_read_input_tokens":7,"cache_creation_input_tokens":2,"output_tokens":1`) + claudeA + claudeZ, want: "ok tokens=1 text=a out=1/chunks prompt=14 cached=7"},
-		{name: "input in both", body: start(`"input_tokens":5`) + claudeA + delta(`"end_turn"`, `"input_tokens":6,"cache_read_input_tokens":1,"output_tokens":2`) + claudeZ, want: "ok tokens=1 text=a finish=end_turn out=2/usage prompt=7 cached=1"},
-		{name: "done instead of stop", body: claudeA + done, want: "ok tokens=1 text=a out=1/chunks"},
-		{name: "stop reason and end", body: claudeA + delta(`"max_tokens"`, `"output_tokens":3`), want: "ok tokens=1 text=a finish=max_tokens out=3/usage"},
-		{name: "no stop", body: claudeA + delta(`null`, `"output_tokens":3`), want: "truncated tokens=1 text=a out=3/usage"},
-		{name: "refusal", body: claudeA + delta(`"refusal"`, `"output_tokens":3`) + claudeZ, want: "content_filter tokens=1 text=a finish=refusal out=3/usage"},
-		{name: "named stop, other type", body: claudeA + "event: message_stop\n" + `data: {"type":"ping"}` + "\n\n", want: "truncated tokens=1 text=a out=1/chunks"},
-		{name: "pings and signature", body: `data: {"type":"ping"}` + "\n\n" + `data: {"type":"content_block_delta","delta":{"type":"signature_delta","signature":"s"}}` + "\n\n" + claudeZ, want: "empty"},
-		{name: "thinking only", body: `data: {"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"h"}}` + "\n\n" + claudeZ, want: "ok tokens=1 reasoning=h out=1/chunks"},
-		{name: "tool input", body: `data: {"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{}"}}` + "\n\n" + claudeZ, want: "ok tokens=1 out=1/chunks"},
-		{name: "rate limit", body: claudeA + "event: error\n" + `data: {"type":"error","error":{"type":"rate_limit_error"}}` + "\n\n", want: "rate_limited tokens=1 text=a out=1/chunks"},
-		{name: "api error", body: `data: {"type":"error","error":{"type":"api_error"}}` + "\n\n" + claudeZ, want: "stream_error"},
-		{name: "cut after stop", body: claudeA + claudeZ, end: io.ErrUnexpectedEOF, want: "ok tokens=1 text=a out=1/chunks"},
+		{name: "plain", body: start(`"input_tokens":5,"output_tokens":1`) + anthropicA + delta(`"end_turn"`, `"output_tokens":9`) + anthropicZ, want: "ok tokens=1 text=a finish=end_turn out=9/usage prompt=5"},
+		{name: "cache", body: start(`"input_tokens":5,"cache_read_input_tokens":7,"cache_creation_input_tokens":2,"output_tokens":1`) + anthropicA + anthropicZ, want: "ok tokens=1 text=a out=1/chunks prompt=14 cached=7"},
+		{name: "input in both", body: start(`"input_tokens":5`) + anthropicA + delta(`"end_turn"`, `"input_tokens":6,"cache_read_input_tokens":1,"output_tokens":2`) + anthropicZ, want: "ok tokens=1 text=a finish=end_turn out=2/usage prompt=7 cached=1"},
+		{name: "done instead of stop", body: anthropicA + done, want: "ok tokens=1 text=a out=1/chunks"},
+		{name: "stop reason and end", body: anthropicA + delta(`"max_tokens"`, `"output_tokens":3`), want: "ok tokens=1 text=a finish=max_tokens out=3/usage"},
+		{name: "no stop", body: anthropicA + delta(`null`, `"output_tokens":3`), want: "truncated tokens=1 text=a out=3/usage"},
+		{name: "refusal", body: anthropicA + delta(`"refusal"`, `"output_tokens":3`) + anthropicZ, want: "content_filter tokens=1 text=a finish=refusal out=3/usage"},
+		{name: "named stop, other type", body: anthropicA + "event: message_stop\n" + `data: {"type":"ping"}` + "\n\n", want: "truncated tokens=1 text=a out=1/chunks"},
+		{name: "pings and signature", body: `data: {"type":"ping"}` + "\n\n" + `data: {"type":"content_block_delta","delta":{"type":"signature_delta","signature":"s"}}` + "\n\n" + anthropicZ, want: "empty"},
+		{name: "thinking only", body: `data: {"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"h"}}` + "\n\n" + anthropicZ, want: "ok tokens=1 reasoning=h out=1/chunks"},
+		{name: "tool input", body: `data: {"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{}"}}` + "\n\n" + anthropicZ, want: "ok tokens=1 out=1/chunks"},
+		{name: "rate limit", body: anthropicA + "event: error\n" + `data: {"type":"error","error":{"type":"rate_limit_error"}}` + "\n\n", want: "rate_limited tokens=1 text=a out=1/chunks"},
+		{name: "api error", body: `data: {"type":"error","error":{"type":"api_error"}}` + "\n\n" + anthropicZ, want: "stream_error"},
+		{name: "cut after stop", body: anthropicA + anthropicZ, end: io.ErrUnexpectedEOF, want: "ok tokens=1 text=a out=1/chunks"},
 		{name: "not streamed", body: `{"type":"message","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn"}`, want: "bad_stream"},
 	}
 	for i := range list {
