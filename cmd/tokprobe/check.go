@@ -30,13 +30,7 @@ func checkCommand(app *kingpin.Application) command {
 }
 
 func (f *checkFlags) run(ctx context.Context, c console) int {
-	var cfg *configs.Config
-	var err error
-	if f.configFile != "" {
-		cfg, err = configs.Load(f.configFile, configs.Options{LookupEnv: c.env})
-	} else {
-		cfg, err = configs.FromEnv(c.env)
-	}
+	cfg, err := loadConfig(c, f.configFile)
 	if err != nil {
 		return fail(c, err)
 	}
@@ -52,6 +46,14 @@ func (f *checkFlags) run(ctx context.Context, c console) int {
 		return exitOK
 	}
 	return walkAll(ctx, c, cfg)
+}
+
+// loadConfig reads the named file, or without a name the TAOTOKEN_* variables.
+func loadConfig(c console, file string) (*configs.Config, error) {
+	if file == "" {
+		return configs.FromEnv(c.env)
+	}
+	return configs.Load(file, configs.Options{LookupEnv: c.env})
 }
 
 // walkAll goes to every target and asks every model for one completion.

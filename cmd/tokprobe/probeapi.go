@@ -33,8 +33,13 @@ func (d *daemon) runProbes(w http.ResponseWriter, r *http.Request) {
 	for _, no := range refused {
 		answer.Refused = append(answer.Refused, apiProbeRefusal{apiProbeKey(no.ID), no.Skip})
 	}
+	answerRun(w, answer, len(refused) > 0)
+}
+
+// answerRun answers a run on demand: 202, or 409 where something was refused.
+func answerRun(w http.ResponseWriter, answer any, refused bool) {
 	status := http.StatusAccepted
-	if len(refused) > 0 {
+	if refused {
 		status = http.StatusConflict
 	}
 	w.Header().Set("Content-Type", "application/json")

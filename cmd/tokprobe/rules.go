@@ -8,7 +8,6 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
-	"tokprobe/configs"
 	"tokprobe/deploy"
 )
 
@@ -31,13 +30,7 @@ func rulesCommand(app *kingpin.Application) command {
 }
 
 func (f *rulesFlags) run(_ context.Context, c console) int {
-	var cfg *configs.Config
-	var err error
-	if f.configFile != "" {
-		cfg, err = configs.Load(f.configFile, configs.Options{LookupEnv: c.env})
-	} else {
-		cfg, err = configs.FromEnv(c.env)
-	}
+	cfg, err := loadConfig(c, f.configFile)
 	if err != nil {
 		return fail(c, err)
 	}

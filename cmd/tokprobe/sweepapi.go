@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -137,13 +136,7 @@ func (d *daemon) runSweep(w http.ResponseWriter, r *http.Request) {
 	for _, no := range refused {
 		answer.Refused = append(answer.Refused, apiRefusal{apiKey(no.Key), no.Skip, no.Reason})
 	}
-	status := http.StatusAccepted
-	if len(refused) > 0 {
-		status = http.StatusConflict
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(answer) //nolint:errcheck // the reader went away
+	answerRun(w, answer, len(refused) > 0)
 }
 
 type apiKey struct {
