@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -21,8 +22,9 @@ const (
 
 // Sentinel measures how late this process gets to run. While a probe is under
 // way a goroutine asks to be woken every 10 ms and notes by how much each wake
-// was late: time that a busy machine, a garbage collection or a throttled
-// container took from every measurement. A nil Sentinel has seen nothing.
+// was late: time that a busy machine, a garbage collection, a throttled
+// container or a long queue of our own streams took from every measurement. A
+// nil Sentinel has seen nothing.
 type Sentinel struct {
 	begun chan struct{} // somebody began to measure
 
@@ -98,6 +100,10 @@ func (s *Sentinel) Run(ctx context.Context) {
 		case <-s.begun:
 			timer.Reset(sentinelPeriod)
 		case <-timer.C:
+			// A fired timer's goroutine is run next, before all that are
+			// ready to run, so its own lateness says nothing of theirs. One
+			// yield puts it behind them, where every read of a stream waits.
+			runtime.Gosched()
 			if s.note(time.Since(now)) {
 				timer.Reset(sentinelPeriod)
 			}

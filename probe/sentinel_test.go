@@ -2,6 +2,8 @@ package probe
 
 import (
 	"context"
+	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,6 +111,37 @@ func TestSentinelRuns(t *testing.T) {
 	none.leave()
 	if none.Max(time.Time{}, time.Now()) != 0 || none.Stats() != (SentinelStats{}) {
 		t.Error("no sentinel has seen something")
+	}
+}
+
+// TestSentinelQueues: 400 goroutines that are always ready to run, 200 µs at a
+// time, make each of them wait 80 ms for a core (40 for one of two). A sentinel
+// that jumps that queue sees at most what one of them takes.
+func TestSentinelQueues(t *testing.T) {
+	s := NewSentinel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() { s.Run(ctx) })
+	defer all.Wait()
+	defer cancel()
+	s.enter()
+	defer s.leave()
+	begin := time.Now()
+	for range 400 {
+		all.Go(func() {
+			for time.Since(begin) < 500*ms {
+				for turn := time.Now(); time.Since(turn) < 200*time.Microsecond; {
+				}
+				runtime.Gosched()
+			}
+		})
+	}
+	for time.Since(begin) < 500*ms {
+		runtime.Gosched()
+	}
+	want := 40 * ms / time.Duration(runtime.GOMAXPROCS(0))
+	if got := s.Max(begin, time.Now()); got < want {
+		t.Errorf("late by %s, want at least %s", got, want)
 	}
 }
 
