@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,7 +37,7 @@ const (
 // samples say with what the simulator has written down about the very same
 // requests: the error of P95 TTFT and P95 TPOT. CPU is what this process used
 // per token event, beside that of a net/http reader which parses nothing, with
-// as many streams, right after it. wait-p95-ms is how long our goroutines, ready
+// as many streams, right after it, and so is its error of P95 TTFT. wait-p95-ms is how long our goroutines, ready
 // to run, waited for a core while the level ran: the P95 error of TTFT is some
 // twice that (0.7 ms gave 0.7 % of 200 ms, 1.3 ms gave 2 %), since a request
 // waits once in either process. Where it is over 0.7 ms, machine and simulator
@@ -84,11 +85,16 @@ func benchTruth(b *testing.B, streams int) {
 			b.Fatalf("%d of %d answered: %v", l.Completed, benchEach*streams, l.Outcomes)
 		}
 		before := cpuTime(b)
-		events := benchBare(b, base, streams)
+		plain := benchBare(b, base, streams)
 		bare := cpuTime(b) - before
-		report(b, l, benchRecords(b, base, l))
+		mineSeen := map[string]float64{}
+		for _, x := range l.Samples {
+			mineSeen[x.RequestID] = x.TTFT.V.Seconds()
+		}
+		report(b, l, benchRecords(b, base, mineSeen))
+		reportBare(b, plain, benchRecords(b, base, plain))
 		mine := float64((end - begin).Microseconds()) / float64(l.TotalOutputTokens.V)
-		theirs := float64(bare.Microseconds()) / float64(events)
+		theirs := float64(bare.Microseconds()) / float64(len(plain)*benchTokens)
 		b.ReportMetric(mine, "cpu-µs/token")
 		b.ReportMetric(theirs, "bare-cpu-µs/token")
 		b.ReportMetric(mine/theirs, "cpu-ratio")
@@ -111,9 +117,22 @@ func report(b *testing.B, l capacity.Level, truth [][2]float64) {
 	}
 }
 
-// benchRecords are TTFT and TPOT of the requests of a level, in seconds, as
-// the simulator knows them.
-func benchRecords(b *testing.B, base string, l capacity.Level) [][2]float64 {
+// reportBare is the error of P95 TTFT of the reader that parses nothing: what
+// net/http and the machine alone make of it in the same run.
+func reportBare(b *testing.B, plain map[string]float64, truth [][2]float64) {
+	var seen, first []float64
+	for _, ttft := range plain {
+		seen = append(seen, ttft)
+	}
+	for _, t := range truth {
+		first = append(first, t[0])
+	}
+	b.ReportMetric(100*(capacity.Summarize(seen).P95/capacity.Summarize(first).P95-1), "bare-ttft-error-%")
+}
+
+// benchRecords are TTFT and TPOT, in seconds, of the requests with these ids,
+// as the simulator knows them.
+func benchRecords(b *testing.B, base string, ids map[string]float64) [][2]float64 {
 	resp, err := http.Get(base + "/sim/records")
 	if err != nil {
 		b.Fatal(err)
@@ -128,59 +147,69 @@ func benchRecords(b *testing.B, base string, l capacity.Level) [][2]float64 {
 	if err := json.NewDecoder(resp.Body).Decode(&records); err != nil {
 		b.Fatal(err)
 	}
-	mine := map[string]bool{}
-	for _, x := range l.Samples {
-		mine[x.RequestID] = true
-	}
 	var list [][2]float64
 	for _, r := range records {
-		if mine[r.ID] {
+		if _, mine := ids[r.ID]; mine {
 			list = append(list, [2]float64{r.First, (r.Last - r.First) / float64(r.Tokens-1)})
 		}
 	}
-	if len(list) != len(l.Samples) {
-		b.Fatalf("the simulator knows %d of %d requests", len(list), len(l.Samples))
+	if len(list) != len(ids) {
+		b.Fatalf("the simulator knows %d of %d requests", len(list), len(ids))
 	}
 	return list
 }
 
 // benchBare reads as many streams without parsing, over kept connections, and
-// returns the number of token events.
-func benchBare(b *testing.B, base string, streams int) int {
+// returns the TTFT of each request in seconds.
+func benchBare(b *testing.B, base string, streams int) map[string]float64 {
 	transport := &http.Transport{MaxIdleConnsPerHost: streams, DisableCompression: true}
 	defer transport.CloseIdleConnections()
 	body := fmt.Sprintf(`{"model":"sim-fast","stream":true,"stream_options":{"include_usage":true},"max_tokens":%d,"messages":[{"role":"user","content":"hi"}]}`, benchTokens)
-	var wg sync.WaitGroup
+	var (
+		wg   sync.WaitGroup
+		mu   sync.Mutex
+		seen = map[string]float64{}
+	)
 	for i := range streams {
 		wg.Go(func() {
 			time.Sleep(benchAnswer * time.Duration(i) / time.Duration(streams))
 			for range benchEach {
-				if err := readAll(transport, base, body); err != nil {
+				id, ttft, err := readAll(transport, base, body)
+				if err != nil {
 					b.Error(err)
 				}
+				mu.Lock()
+				seen[id] = ttft.Seconds()
+				mu.Unlock()
 			}
 		})
 	}
 	wg.Wait()
-	return benchEach * streams * benchTokens
+	return seen
 }
 
-func readAll(t *http.Transport, base, body string) error {
+// readAll reads one answer. All that it looks for is the first event with text.
+func readAll(t *http.Transport, base, body string) (id string, ttft time.Duration, err error) {
 	req, err := http.NewRequest(http.MethodPost, base+"/v1/chat/completions", strings.NewReader(body))
 	if err != nil {
-		return err
+		return "", 0, err
 	}
+	sent := time.Now()
 	resp, err := t.RoundTrip(req)
 	if err != nil {
-		return err
+		return "", 0, err
 	}
 	defer resp.Body.Close()
 	buf := make([]byte, 4096)
 	for {
-		if _, err := resp.Body.Read(buf); err == io.EOF {
-			return nil
+		n, err := resp.Body.Read(buf)
+		if ttft == 0 && bytes.Contains(buf[:n], []byte(`{"content":"`)) {
+			ttft = time.Since(sent)
+		}
+		if err == io.EOF {
+			return resp.Header.Get("X-Request-Id"), ttft, nil
 		} else if err != nil {
-			return err
+			return "", 0, err
 		}
 	}
 }
