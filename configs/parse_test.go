@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tokprobe/probe"
+	"tokprobe/probe/roster"
 	"tokprobe/probe/slo"
 	"tokprobe/probe/wire"
 )
@@ -268,4 +269,25 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestSweepAbort: the limits of a scheduled sweep. The bystander's holds even
+// where the others are off.
+func TestSweepAbort(t *testing.T) {
+	usual := roster.Abort{ErrorRatio: 0.2, TTFT: 10 * time.Second, BystanderTTFT: 5}
+	for give, want := range map[string]roster.Abort{
+		"":                              usual,
+		"abort: off, ":                  {},
+		"abort: {ttft: 3s}, ":           {ErrorRatio: 0.2, TTFT: 3 * time.Second, BystanderTTFT: 5},
+		"abort: {bystander_ttft: 20}, ": {ErrorRatio: 0.2, TTFT: 10 * time.Second, BystanderTTFT: 20},
+	} {
+		cfg := parse(t, oneTarget+"sweeps: [{name: s, targets: [a], cron: '0 3 * * *', "+give+"ladder: {concurrency: [1, 2]}}]\n")
+		if got := cfg.Roster().Sweeps[0].Abort; got != want {
+			t.Errorf("%q: %+v, want %+v", give, got, want)
+		}
+	}
+	_, err := Parse([]byte(oneTarget+"sweeps: [{name: s, targets: [a], cron: '0 3 * * *', abort: {bystander_ttft: 0.5}, ladder: {concurrency: [1, 2]}}]\n"), Options{LookupEnv: noEnv})
+	if want := `sweeps[0].abort.bystander_ttft (line 2): "0.5": write how many times its median the bystander's TTFT may be, 1 or more`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
 }

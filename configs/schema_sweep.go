@@ -22,7 +22,7 @@ type sweep struct {
 func (f *file) readSweep(n node) {
 	s := &sweep{at: n, cronAt: n}
 	s.Limits = probe.SweepLimits()
-	s.Abort = roster.Abort{ErrorRatio: 0.2, TTFT: 10 * time.Second}
+	s.Abort = roster.Abort{ErrorRatio: 0.2, TTFT: 10 * time.Second, BystanderTTFT: 5}
 	s.MaxDuration, s.Arrival, s.Seed = 30*time.Minute, "poisson", 1
 	var requestsAt, scenarioAt *node
 	ok := n.object(keys{
@@ -72,6 +72,9 @@ func (s *sweep) readAbort(n node) {
 	n.object(keys{
 		"error_ratio": func(n node) { s.Abort.ErrorRatio = n.ratio() },
 		"ttft":        func(n node) { s.Abort.TTFT = n.duration(time.Millisecond, day) },
+		"bystander_ttft": func(n node) {
+			s.Abort.BystanderTTFT = n.number(1, "how many times its median the bystander's TTFT may be, 1 or more")
+		},
 	})
 }
 

@@ -109,13 +109,17 @@ type Sweep struct {
 	Hash        string
 }
 
-// Abort says when a scheduled sweep gives up. The zero value never does.
+// Abort says when a scheduled sweep gives up. With the zero value only its
+// bystander can end it.
 type Abort struct {
 	// ErrorRatio of service-kind failures and 429s over at least max(10, N)
 	// finished requests of a level; 0 is no limit.
 	ErrorRatio float64
 	// TTFT bounds the median of the last 10 answers; 0 is no limit.
 	TTFT time.Duration
+	// BystanderTTFT is by which factor the TTFT of the probe that goes on
+	// beside the sweep may exceed its median from before; 0 means 5.
+	BystanderTTFT float64
 }
 
 // Key names a sweep of one model of one target.

@@ -112,12 +112,12 @@ func (w *sweeper) bystander(sw roster.Sweep) (probe.ID, time.Duration) {
 }
 
 // insert puts the fuse in that id's results may blow; the zero ID takes it out.
-func (w *sweeper) insert(id probe.ID, median time.Duration) *sweep.Fuse {
+func (w *sweeper) insert(id probe.ID, median time.Duration, factor float64) *sweep.Fuse {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fuse, w.fused = nil, id
 	if id != (probe.ID{}) {
-		w.fuse = sweep.NewFuse(median)
+		w.fuse = sweep.NewFuse(median, factor)
 	}
 	return w.fuse
 }

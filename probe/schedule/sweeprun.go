@@ -40,8 +40,8 @@ func (w *sweeper) run(j *sweepJob) {
 	defer endpoint.Close()
 	bystander, median := w.bystander(sw)
 	defer w.s.Hold(sw.Target, sw.Model, bystander)()
-	fuse := w.insert(bystander, median)
-	defer w.insert(probe.ID{}, 0)
+	fuse := w.insert(bystander, median, sw.Abort.BystanderTTFT)
+	defer w.insert(probe.ID{}, 0, 0)
 
 	ctx, cancel := context.WithCancelCause(w.ctx)
 	defer cancel(nil)

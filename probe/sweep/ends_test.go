@@ -73,11 +73,11 @@ func TestEnds(t *testing.T) {
 	}{
 		"context": {func(_ *Plan, _ *Env, cancel context.CancelFunc) func() { return cancel }, "interrupted", 2},
 		"fuse": {func(_ *Plan, e *Env, _ context.CancelFunc) func() {
-			e.Fuse = NewFuse(100 * ms)
+			e.Fuse = NewFuse(100*ms, 0)
 			return func() {
 				e.Fuse.Record(probe.Result{ID: probe.ID{Probe: "chat"}, Outcome: probe.OK, TTFT: probe.Some(501 * ms)})
 			}
-		}, "the bystander probe chat had a TTFT of 501ms, over 5 times its median of 100ms before the sweep", 2},
+		}, "the bystander probe chat had a TTFT of 501ms, over 5 times its median of 100ms before the sweep (bystander_ttft)", 2},
 		"longest": {func(p *Plan, _ *Env, _ context.CancelFunc) func() {
 			p.MaxDuration = 60 * time.Second
 			return func() {}

@@ -10,10 +10,11 @@ import (
 
 // Fuse watches a probe that goes on beside a sweep, the bystander, and blows
 // when it suffers: two failures in a row (of kind service, or refused with a
-// 429), or a TTFT over 5 × its median from before the sweep. A nil Fuse never
-// blows.
+// 429), or a TTFT too many times its median from before the sweep. A nil Fuse
+// never blows.
 type Fuse struct {
-	limit time.Duration // of TTFT; 0: not known
+	median time.Duration // of TTFT; 0: not known
+	factor float64
 
 	mu     sync.Mutex
 	failed int
@@ -23,13 +24,19 @@ type Fuse struct {
 
 const (
 	fuseFailures = 2
-	fuseFactor   = 5
+	fuseFactor   = 5 // if nobody says
 )
 
 // NewFuse makes a fuse. median is the bystander's median TTFT before the
-// sweep; 0 if that is not known.
-func NewFuse(median time.Duration) *Fuse {
-	return &Fuse{limit: fuseFactor * median, blown: make(chan struct{})}
+// sweep, 0 if that is not known; factor is how many times that its TTFT may be,
+// 0 means 5. A queue shows in the bystander as in any other request: where
+// answers of 20 ms wait 400 ms from the first level past the knee on, a factor
+// under 20 ends the sweep there, before the knee is known.
+func NewFuse(median time.Duration, factor float64) *Fuse {
+	if factor == 0 {
+		factor = fuseFactor
+	}
+	return &Fuse{median: median, factor: factor, blown: make(chan struct{})}
 }
 
 // Record tells the fuse how the bystander fared.
@@ -46,9 +53,9 @@ func (f *Fuse) Record(r probe.Result) {
 		return
 	}
 	f.failed = 0
-	if ttft, ok := r.TTFT.Get(); ok && f.limit > 0 && ttft > f.limit {
-		f.blow("the bystander probe %s had a TTFT of %s, over %d times its median of %s before the sweep",
-			r.Probe, ttft.Round(time.Millisecond), fuseFactor, (f.limit / fuseFactor).Round(time.Millisecond))
+	if ttft, ok := r.TTFT.Get(); ok && f.median > 0 && ttft.Seconds() > f.factor*f.median.Seconds() {
+		f.blow("the bystander probe %s had a TTFT of %s, over %g times its median of %s before the sweep (bystander_ttft)",
+			r.Probe, ttft.Round(time.Millisecond), f.factor, f.median.Round(time.Millisecond))
 	}
 }
 

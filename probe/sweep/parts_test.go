@@ -98,7 +98,7 @@ func TestFuse(t *testing.T) {
 		"cut between":            {[]probe.Result{bad, {Cut: true}, bad}, true},
 		"answer kind is no harm": {[]probe.Result{{Outcome: probe.Assertion}, {Outcome: probe.Assertion}}, false},
 	} {
-		f := NewFuse(100 * ms)
+		f := NewFuse(100*ms, 0)
 		for _, r := range tt.give {
 			f.Record(r)
 		}
@@ -112,7 +112,16 @@ func TestFuse(t *testing.T) {
 			t.Errorf("%s: blown %v (%s), want %v", name, blown, f.Reason(), tt.want)
 		}
 	}
-	unknown := NewFuse(0)
+	patient := NewFuse(100*ms, 20)
+	patient.Record(ok(2000 * ms))
+	if patient.Reason() != "" {
+		t.Errorf("20 times the median is allowed: %s", patient.Reason())
+	}
+	patient.Record(ok(2001 * ms))
+	if !strings.Contains(patient.Reason(), "over 20 times its median of 100ms") {
+		t.Errorf("over 20 times the median: %q", patient.Reason())
+	}
+	unknown := NewFuse(0, 0)
 	unknown.Record(ok(time.Hour))
 	if unknown.Reason() != "" {
 		t.Errorf("a TTFT was compared with an unknown median: %s", unknown.Reason())
