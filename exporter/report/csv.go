@@ -30,7 +30,7 @@ func csvKeys() []csvKey {
 			keys = append(keys, csvKey{stat + "_" + m.name + m.unit, ""})
 		}
 	}
-	return append(keys, csvKey{"outcomes", ""}, csvKey{"finish_reasons", ""}, csvKey{"warnings", ""})
+	return append(keys, csvKey{"run_throughputs", ""}, csvKey{"outcomes", ""}, csvKey{"finish_reasons", ""}, csvKey{"warnings", ""})
 }
 
 // writeCSV writes one row a level under the keys of the JSON report, unknown

@@ -48,6 +48,9 @@ func judgement(r capacity.Report) []line {
 			add("repeats", "%d runs at %s, %s", l.Repeats, load(l.Load), spreadWords(l))
 		}
 	}
+	if r.KneeRuns != nil {
+		add("knee again", "%s", r.KneeRuns)
+	}
 	if r.USL != nil {
 		add("USL", "%s", uslSentence(*r.USL))
 	}

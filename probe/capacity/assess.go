@@ -29,6 +29,7 @@ func (r *Report) Assess(set Settings) {
 	}
 	states, knee := Judge(points, th)
 	r.Knee, r.PeakOutputThroughput = knee, probe.Opt[float64]{}
+	r.KneeRuns = kneeRuns(r.Levels, points, knee, th)
 	for i := range r.Levels {
 		l := &r.Levels[i]
 		l.State = states[i]

@@ -26,6 +26,9 @@ func (r *Report) warnAll() {
 	r.warnLoads(untrusted, "our own lag could explain what was seen at %s: not judged; use a quieter machine")
 	r.warnLoads(short, "too short to judge at %s: more requests or a longer duration")
 	r.warnLoads(early, "answers ended early at %s: throughput there flatters; force the length where the server can")
+	if k := r.KneeRuns; k != nil && 2*k.Agree < k.Of {
+		r.warn("the knee is not settled: %s; repeat more often, or find a quieter hour", k)
+	}
 	switch {
 	case r.Knee.Reached:
 		r.warnSpread()

@@ -73,6 +73,8 @@ type Level struct {
 	// (largest − smallest) / median.
 	Repeats int                `json:"repeats,omitempty"`
 	Spread  probe.Opt[float64] `json:"spread,omitzero"`
+	// Runs are the steady throughputs of the runs, if there were several.
+	Runs []float64 `json:"run_throughputs,omitempty"`
 
 	Throttle *Throttle   `json:"throttle,omitempty"`
 	Server   *ServerLoad `json:"server,omitempty"`

@@ -69,6 +69,9 @@ func (l *Level) settle(runs []Level) {
 	l.SteadyRequestThroughput = median(of(func(r Level) probe.Opt[float64] { return r.SteadyRequestThroughput }))
 	l.SteadyOfferedRate = median(of(func(r Level) probe.Opt[float64] { return r.SteadyOfferedRate }))
 	l.AchievedRate = median(of(func(r Level) probe.Opt[float64] { return r.AchievedRate }))
+	for _, r := range runs {
+		l.Runs = add(l.Runs, r.JudgedThroughput())
+	}
 	if t := of(Level.JudgedThroughput); len(t) > 1 {
 		l.Spread = per(t[len(t)-1]-t[0], median(t).V)
 	}

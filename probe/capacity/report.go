@@ -24,6 +24,7 @@ type Report struct {
 	Levels  []Level `json:"levels"`
 
 	Knee        Knee         `json:"knee"`
+	KneeRuns    *KneeRuns    `json:"knee_runs,omitempty"` // where levels were repeated
 	Recommended *Recommended `json:"recommended,omitempty"`
 	// MostLoadUnderSLO is the highest load at which every promise of the SLO
 	// held, absent without an SLO or if none did.

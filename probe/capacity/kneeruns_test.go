@@ -1,0 +1,85 @@
+package capacity
+
+import (
+	"encoding/json"
+	"testing"
+
+	"tokprobe/probe"
+)
+
+// ladderOf has levels at 1, 2, 4 … with these steady throughputs by run; the
+// level's own is their median.
+func ladderOf(runs ...[]float64) Report {
+	r := Report{Mode: Concurrency}
+	load := 1.0
+	for _, list := range runs {
+		steady := median(list)
+		l := Level{Load: load, Mode: Concurrency, Trusted: true, Completed: 50, Outcomes: map[probe.Outcome]int{probe.OK: 50},
+			Stats: map[Metric]Summary{}, Repeats: len(list)}
+		l.SteadySeconds = probe.Some(30.0)
+		l.SteadyOutputThroughput = steady
+		if len(list) > 1 {
+			l.Runs = list
+		}
+		r.Levels = append(r.Levels, l)
+		load *= 2
+	}
+	r.Assess(Settings{})
+	return r
+}
+
+func TestKneeRuns(t *testing.T) {
+	type opt = probe.Opt[float64]
+	for _, c := range []struct {
+		name string
+		runs [][]float64
+		knee opt
+		want *KneeRuns
+		text string
+	}{
+		{"once", [][]float64{{540}, {560}}, probe.Some(1.0), nil, ""},
+		{"the example", [][]float64{{542, 530}, {560, 590}}, probe.Some(1.0), &KneeRuns{3, 4, probe.Some(1.0), opt{}},
+			"single runs put it at 1 or beyond the ladder (3 of 4 ways to take one run of each level)"},
+		{"agreed", [][]float64{{100, 101, 99}, {200, 201, 199}, {202, 203, 201}}, probe.Some(2.0), &KneeRuns{27, 27, probe.Some(2.0), probe.Some(2.0)},
+			"single runs agree (27 of 27 ways to take one run of each level)"},
+		// At 2 streams 180, or 100 once in three: then 4 is the first that pays.
+		{"one dip", [][]float64{{100}, {180, 100, 181}, {182}, {183}}, probe.Some(2.0), &KneeRuns{2, 3, probe.Some(2.0), probe.Some(4.0)},
+			"single runs put it from 2 to 4 (2 of 3 ways to take one run of each level)"},
+		{"never reached", [][]float64{{100}, {150, 160}, {250, 290}}, opt{}, &KneeRuns{4, 4, opt{}, opt{}},
+			"single runs agree (4 of 4 ways to take one run of each level)"},
+	} {
+		r := ladderOf(c.runs...)
+		if r.Knee.Load != c.knee {
+			t.Errorf("%s: knee %+v, want %+v", c.name, r.Knee, c.knee)
+		}
+		if (r.KneeRuns == nil) != (c.want == nil) {
+			t.Errorf("%s: %+v, want %+v", c.name, r.KneeRuns, c.want)
+			continue
+		}
+		if c.want == nil {
+			continue
+		}
+		if *r.KneeRuns != *c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, *r.KneeRuns, *c.want)
+		}
+		if got := r.KneeRuns.String(); got != c.text {
+			t.Errorf("%s: %q, want %q", c.name, got, c.text)
+		}
+	}
+}
+
+// TestKneeRunsBounded: 4,096 ways at most, however many runs there are.
+func TestKneeRunsBounded(t *testing.T) {
+	many := make([]float64, 100)
+	for i := range many {
+		many[i] = 100 + float64(i)/100
+	}
+	r := ladderOf(many, many, many)
+	if r.KneeRuns.Of != maxWays || r.KneeRuns.Agree != maxWays {
+		t.Errorf("%+v", *r.KneeRuns)
+	}
+	raw, err := json.Marshal(r.KneeRuns)
+	if want := `{"agree":4096,"of":4096,"low":1,"high":1}`; err != nil || string(raw) != want {
+		t.Errorf("%s, want %s (%v)", raw, want, err)
+	}
+}
