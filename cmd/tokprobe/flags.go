@@ -44,19 +44,28 @@ func (v *flagValue) IsCumulative() bool { return v.many }
 
 // durationFlag takes Go's syntax plus d and w, more than zero.
 func durationFlag(f flagger, name, help string, def time.Duration) *time.Duration {
+	return durationFrom(1, "a duration above zero such as 500ms, 30s or 2m", f, name, help, def)
+}
+
+// pauseFlag is durationFlag with 0s for none.
+func pauseFlag(f flagger, name, help string, def time.Duration) *time.Duration {
+	return durationFrom(0, "a duration such as 0s, 500ms or 30s", f, name, help, def)
+}
+
+func durationFrom(least time.Duration, want string, f flagger, name, help string, def time.Duration) *time.Duration {
 	d := def
 	f.Flag(name, help).PlaceHolder("D").SetValue(&flagValue{
-		name: name, want: "a duration above zero such as 500ms, 30s or 2m",
+		name: name, want: want,
 		set: func(s string) error {
 			v, err := configs.ParseDuration(s)
-			if err == nil && v <= 0 {
+			if err == nil && v < least {
 				err = strconv.ErrRange
 			}
 			d = v
 			return err
 		},
 		text: func() string {
-			if d == 0 {
+			if d < least {
 				return ""
 			}
 			return d.String()

@@ -73,7 +73,7 @@ func (f *sweepFlags) bindMore(clause *kingpin.CmdClause) {
 	f.burstiness = numbersFlag(clause, "burstiness", "Shape of gamma arrivals: 1 is Poisson, less is burstier.")
 	flag("seed", "Makes arrivals and the choice of prompts repeatable.").Default("1").Uint64Var(&f.seed)
 	f.repeats = countFlag(clause, "repeats", "How often the levels around the knee are run in all.", 3, 1)
-	f.coolDown = durationFlag(clause, "cool-down", "Pause between levels; after a 429 at least a minute.", 5*time.Second)
+	f.coolDown = pauseFlag(clause, "cool-down", "Pause between levels, 0s for none; after a 429 at least a minute.", 5*time.Second)
 	f.deadline = durationFlag(clause, "level-deadline", "End of a level whatever happens (default five times what it should take, at least 5m).", 0)
 	f.longest = durationFlag(clause, "max-duration", "End of the sweep whatever happens.", 0)
 	f.abortErrors = shareFlag(clause, "abort-error-ratio", "End the sweep above this share of failures and refusals, such as 20%.", 0)

@@ -30,7 +30,7 @@ func quick(t *testing.T) string {
 
 // short are flags of a sweep of a fraction of a second.
 func short(base string, more ...string) []string {
-	return append([]string{"sweep", "--base-url", base, "--model", "sim-fast", "--max-tokens", "4", "--requests", "8", "--cool-down", "1ms", "--repeats", "1"}, more...)
+	return append([]string{"sweep", "--base-url", base, "--model", "sim-fast", "--max-tokens", "4", "--requests", "8", "--cool-down", "0s", "--repeats", "1"}, more...)
 }
 
 // TestSweepCommand: JSON on standard output, the saved report with samples,
@@ -58,7 +58,7 @@ func TestSweepCommand(t *testing.T) {
 		t.Errorf("levels %+v", printed.Levels)
 	}
 	c := printed.Conditions
-	if c.Scenario != "T2" || c.MaxTokens != 4 || c.Model != "sim-fast" || c.PromptHash == "" || c.Host == "" || c.Seed != 1 || c.PromptTokensP50.V == 0 {
+	if c.Scenario != "T2" || c.MaxTokens != 4 || c.Model != "sim-fast" || c.PromptHash == "" || c.Host == "" || c.Seed != 1 || c.PromptTokensP50.V == 0 || c.CoolDownS != 0 {
 		t.Errorf("conditions %+v", c)
 	}
 	if !strings.Contains(errs, "climbed in ascending order") || !strings.Contains(errs, "used ") || strings.Contains(errs, "\r") {
@@ -210,7 +210,7 @@ func TestSweepSLO(t *testing.T) {
 		return path
 	}
 	args := func(config string, more ...string) []string {
-		return append([]string{"sweep", "--config.file", config, "--concurrency", "1,2", "--requests", "8", "--max-tokens", "4", "--cool-down", "1ms", "--repeats", "1"}, more...)
+		return append([]string{"sweep", "--config.file", config, "--concurrency", "1,2", "--requests", "8", "--max-tokens", "4", "--cool-down", "0s", "--repeats", "1"}, more...)
 	}
 	code, out, errs := tokprobe(t, nil, args(write(""), "--slo", "strict", "--format", "json")...)
 	r, err := capacity.ReadReport(strings.NewReader(out))

@@ -21,6 +21,9 @@ func (f *sweepFlags) plan(ch *choice, mode capacity.Mode, ladder []float64) (swe
 		LevelDeadline: *f.deadline, CoolDown: *f.coolDown, MaxDuration: *f.longest,
 		TokenBudget: ch.target.Budget.SweepTokensPerDay, Repeats: *f.repeats,
 	}
+	if p.CoolDown == 0 {
+		p.CoolDown = -1 // asked for none, which zero would not say
+	}
 	p.Abort.TTFT, p.Abort.ErrorRatio = *f.abortTTFT, *f.abortErrors
 	if f.auto {
 		p.Auto = &sweep.Auto{MaxLoad: (*f.maxLoad)[0]}

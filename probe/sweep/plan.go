@@ -41,7 +41,7 @@ type Plan struct {
 	// LevelDeadline ends a level whatever happens; 0 derives it from the
 	// warm-up: five times what the level should take, at least 5 minutes.
 	LevelDeadline time.Duration
-	CoolDown      time.Duration // between levels; 0 means 5 s
+	CoolDown      time.Duration // between levels; 0 means 5 s, less means none
 	MaxDuration   time.Duration // of the whole sweep; 0 is no limit
 	Abort         roster.Abort
 	// TokenBudget refuses a sweep whose forecast exceeds it, before the
@@ -104,7 +104,7 @@ func (p Plan) coolDown() time.Duration {
 	if p.CoolDown == 0 {
 		return defaultCoolDown
 	}
-	return p.CoolDown
+	return max(p.CoolDown, 0)
 }
 
 func (p Plan) limits() probe.Limits {
