@@ -41,11 +41,38 @@ func (f *checkFlags) run(ctx context.Context, c console) int {
 	for _, w := range cfg.Warnings {
 		fmt.Fprintf(c.out, "warning: %s\n", w.Error())
 	}
+	warnKeys(ctx, c.out, cfg)
 	if !f.online {
 		fmt.Fprintln(c.out, "configuration is good")
 		return exitOK
 	}
 	return walkAll(ctx, c, cfg)
+}
+
+// warnKeys names the keys that cannot be read here and now. That is no fault of
+// the file: a check may well run where the keys are not.
+func warnKeys(ctx context.Context, w io.Writer, cfg *configs.Config) {
+	said := map[string]bool{}
+	look := func(who string, e probe.EndpointConfig, err error) {
+		if err == nil && e.Key != nil {
+			_, err = e.Key(ctx)
+		}
+		if text := fmt.Sprintf("%s: %v", who, err); err != nil && !said[text] {
+			said[text] = true
+			fmt.Fprintf(w, "warning: %s; its requests would not be sent and count as auth\n", text)
+		}
+	}
+	r := cfg.Roster()
+	for _, t := range r.Targets {
+		e, err := cfg.SweepEndpoint(t.Name, "")
+		look("target "+t.Name, e, err)
+	}
+	for _, s := range r.Sweeps {
+		if s.KeyEnv != "" {
+			e, err := cfg.SweepEndpoint(s.Target, s.KeyEnv)
+			look("sweep "+s.Name+" of "+s.Target, e, err)
+		}
+	}
 }
 
 // loadConfig reads the named file, or without a name the TAOTOKEN_* variables.

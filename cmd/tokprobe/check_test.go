@@ -158,6 +158,29 @@ colour: red
 	}
 }
 
+// TestCheckKeys: keys that are not there are named, of probes and of sweeps.
+func TestCheckKeys(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	text := `
+targets: [{name: a, provider: openai, base_url: "http://10.0.0.5", models: [m], api_key_env: A_KEY}]
+sweeps: [{name: s, targets: [a], cron: "0 3 * * *", ladder: {concurrency: [1, 2]}, api_key_env: B_KEY}]
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const mend = " is not set; its requests would not be sent and count as auth\n"
+	a, b := "warning: target a: environment variable A_KEY"+mend, "warning: sweep s of a: environment variable B_KEY"+mend
+	for _, tt := range []struct {
+		env          map[string]string
+		saysA, saysB bool
+	}{{nil, true, true}, {map[string]string{"A_KEY": "k"}, false, true}, {map[string]string{"A_KEY": "k", "B_KEY": "k"}, false, false}} {
+		code, out, errs := tokprobe(t, tt.env, "check", "--config.file", path)
+		if code != exitOK || strings.Contains(out, a) != tt.saysA || strings.Contains(out, b) != tt.saysB {
+			t.Errorf("with %d keys: status %d, %s%s", len(tt.env), code, out, errs)
+		}
+	}
+}
+
 // TestCheckPlan compares the forecast of a day: 2,880 probes at 30 s, 21 input
 // tokens estimated and 64 allowed each.
 func TestCheckPlan(t *testing.T) {

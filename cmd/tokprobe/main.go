@@ -10,6 +10,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -67,6 +68,9 @@ func run(ctx context.Context, args []string, c console) int {
 	if exited { // --help or --version has printed what was asked for
 		return exitOK
 	}
+	if err == nil {
+		err = emptyFlag(app, args)
+	}
 	if err != nil {
 		fmt.Fprintf(c.err, "tokprobe: %v\nTry 'tokprobe --help'.\n", err)
 		return exitUsage
@@ -77,6 +81,22 @@ func run(ctx context.Context, args []string, c console) int {
 		}
 	}
 	return exitUsage
+}
+
+// emptyFlag refuses --model "" and its like: what a script makes of a variable
+// that is not set would else pass for a flag that was left out, and another
+// model or prompt would be measured than was meant.
+func emptyFlag(app *kingpin.Application, args []string) error {
+	parsed, err := app.ParseContext(args)
+	if err != nil {
+		return err
+	}
+	for _, e := range parsed.Elements {
+		if flag, ok := e.Clause.(*kingpin.FlagClause); ok && e.Value != nil && strings.TrimSpace(*e.Value) == "" {
+			return fmt.Errorf("--%s is empty: give it a value, or leave it out", flag.Model().Name)
+		}
+	}
+	return nil
 }
 
 // usageError is a mistake in the command line that parsing cannot see.

@@ -154,4 +154,24 @@ func TestHelpAndVersion(t *testing.T) {
 			t.Errorf("%v: status %d, %q, %q", args, code, out, errs)
 		}
 	}
+	_, out, _ := tokprobe(t, nil, "--version")
+	if want := "tokprobe, development build, revision "; !strings.HasPrefix(out, want) {
+		t.Errorf("a plain build says %q, want %q…", out, want)
+	}
+}
+
+// TestEmptyFlags: a flag whose value came out empty is no flag left out.
+func TestEmptyFlags(t *testing.T) {
+	for flag, args := range map[string][]string{
+		"prompt":             {"probe", "--base-url", "http://127.0.0.1:1", "--model", "m", "--prompt", ""},
+		"model":              {"probe", "--base-url", "http://127.0.0.1:1", "--model="},
+		"save":               {"sweep", "--base-url", "http://127.0.0.1:1", "--model", "m", "--concurrency", "1,2", "--save", " "},
+		"config.file":        {"check", "--config.file", ""},
+		"web.listen-address": {"serve", "--demo", "--web.listen-address="},
+	} {
+		code, out, errs := tokprobe(t, map[string]string{"TAOTOKEN_MODEL": "m"}, args...)
+		if want := "tokprobe: --" + flag + " is empty: give it a value, or leave it out\n"; code != exitUsage || !strings.HasPrefix(errs, want) || out != "" {
+			t.Errorf("%v: status %d, stdout %q, stderr %q, want %q", args, code, out, errs, want)
+		}
+	}
 }
