@@ -2,8 +2,6 @@ package probe_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -152,25 +150,4 @@ func compareTimes(r probe.Result, c probetest.Case, sent []time.Duration) (wrong
 		wrong = append(wrong, fmt.Sprintf("tpot %s: %s in all, written over %s", r.TPOT.V, got, want))
 	}
 	return wrong
-}
-
-// TestCasesAreTheSharedOnes: the copy that the decoder's tests use is the same.
-func TestCasesAreTheSharedOnes(t *testing.T) {
-	files, err := filepath.Glob(casesDir + "/*")
-	if err != nil || len(files) < 36 {
-		t.Fatalf("%d files: %v", len(files), err)
-	}
-	for _, file := range files {
-		a, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(filepath.Join("wire/testdata/wire-cases", filepath.Base(file)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if string(a) != string(b) {
-			t.Errorf("%s differs between probetest and wire", filepath.Base(file))
-		}
-	}
 }

@@ -39,7 +39,7 @@ type wireCase struct {
 
 // loadCases reads all case files; none is a failure of the test.
 func loadCases(t testing.TB) []wireCase {
-	files, err := filepath.Glob(filepath.Join("testdata", "wire-cases", "*.json"))
+	files, err := filepath.Glob(filepath.Join("..", "probetest", "testdata", "wire-cases", "*.json"))
 	if err != nil || len(files) != 36 {
 		t.Fatalf("%d case files (%v), want 36", len(files), err)
 	}
