@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tokprobe/probe"
+	"tokprobe/probe/capacity"
 	"tokprobe/probe/roster"
 	"tokprobe/probe/slo"
 	"tokprobe/probe/wire"
@@ -269,6 +270,32 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestSweepThresholds: the reference shows every default, and a mistake is
+// named with its place and what is possible.
+func TestSweepThresholds(t *testing.T) {
+	cfg, err := Load("reference.yaml", Options{LookupEnv: noEnv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want capacity.Thresholds
+	changed := cfg.Roster().Sweeps[0].Thresholds.Changed()
+	for _, s := range changed {
+		name, _, _ := strings.Cut(s, "=")
+		if got := s; !strings.HasSuffix(s, "="+want.Get(name)) {
+			t.Errorf("reference.yaml has %s, the default is %s", got, want.Get(name))
+		}
+	}
+	if len(changed) != len(capacity.ThresholdNames()) {
+		t.Errorf("reference.yaml shows %d of %d thresholds", len(changed), len(capacity.ThresholdNames()))
+	}
+	_, err = Parse([]byte(oneTarget+"sweeps: [{name: s, targets: [a], cron: '0 3 * * *', thresholds: {saturated_gain: 5, near_eficiency: 1}, ladder: {concurrency: [1, 2]}}]\n"), Options{LookupEnv: noEnv})
+	for _, want := range []string{`sweeps[0].thresholds.saturated_gain (line 2): "5" is not a share from 0% to 100%, such as 5%`, "near_efficiency"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 }
 
 // TestSweepAbort: the limits of a scheduled sweep. The bystander's holds even

@@ -3,7 +3,10 @@ package configs
 import (
 	"time"
 
+	"gopkg.in/yaml.v3"
+
 	"tokprobe/probe"
+	"tokprobe/probe/capacity"
 	"tokprobe/probe/roster"
 )
 
@@ -45,6 +48,7 @@ func (f *file) readSweep(n node) {
 		"locations":    func(n node) { n.list(false, func(n node) { s.Locations = append(s.Locations, n.name().text) }) },
 		"timeouts":     func(n node) { n.limits(&s.Limits) },
 		"abort":        s.readAbort,
+		"thresholds":   s.readThresholds,
 	}, "name", "targets", "cron", "ladder")
 	if !ok {
 		return
@@ -76,6 +80,23 @@ func (s *sweep) readAbort(n node) {
 			s.Abort.BystanderTTFT = n.number(1, "how many times its median the bystander's TTFT may be, 1 or more")
 		},
 	})
+}
+
+// readThresholds knows the names that package capacity knows.
+func (s *sweep) readThresholds(n node) {
+	known := keys{}
+	for _, name := range capacity.ThresholdNames() {
+		known[name] = func(n node) {
+			if !n.is(yaml.ScalarNode, "a value such as 5%") {
+				return
+			}
+			n.show(n.y.Value)
+			if err := s.Thresholds.Set(name, n.y.Value); err != nil {
+				n.bad("", "%v", err)
+			}
+		}
+	}
+	n.object(known)
 }
 
 func (s *sweep) readLadder(n node) {

@@ -24,13 +24,16 @@ type flagValue struct {
 	name string
 	set  func(string) error
 	text func() string
-	want string // "a duration such as 500ms, 30s or 2m"
+	want string // "a duration such as 500ms, 30s or 2m"; empty: errors of set say it
 	many bool
 }
 
 // Set implements kingpin.Value.
 func (v *flagValue) Set(s string) error {
-	if err := v.set(s); err != nil {
+	switch err := v.set(s); {
+	case err != nil && v.want == "": // set says it all
+		return fmt.Errorf("--%s: %w", v.name, err)
+	case err != nil:
 		return fmt.Errorf("--%s: %q is not %s", v.name, s, v.want)
 	}
 	return nil

@@ -17,7 +17,7 @@ var below = map[string]string{
 	"probe/wire":       "",
 	"probe":            "probe/wire",
 	"probe/slo":        "probe probe/wire",
-	"probe/roster":     "probe/slo probe probe/wire",
+	"probe/roster":     "probe/capacity probe/slo probe probe/wire",
 	"probe/capacity":   "probe/slo probe probe/wire",
 	"probe/admit":      "probe/roster probe/slo probe probe/wire",
 	"probe/sweep":      "probe/roster probe/capacity probe/slo probe probe/wire",
@@ -28,7 +28,7 @@ var below = map[string]string{
 	"exporter":         "exporter/catalog probe/roster probe/capacity probe/slo probe probe/wire",
 	"exporter/otlp":    "probe/roster probe",
 	"exporter/report":  "exporter/catalog probe/roster probe/capacity probe/slo probe probe/wire",
-	"configs":          "probe/roster probe/slo probe probe/wire",
+	"configs":          "probe/roster probe/capacity probe/slo probe probe/wire",
 	"dashboards":       "exporter/catalog",
 	"deploy":           "exporter/catalog probe/roster probe/slo probe",
 }

@@ -37,6 +37,7 @@ type sweepFlags struct {
 	abortErrors                            *float64
 	serverMetrics                          string
 	repeats                                *int
+	thresholds                             capacity.Thresholds
 
 	slo, format, save, baseline string
 	failOn                      []string
@@ -78,12 +79,22 @@ func (f *sweepFlags) bindMore(clause *kingpin.CmdClause) {
 	f.longest = durationFlag(clause, "max-duration", "End of the sweep whatever happens.", 0)
 	f.abortErrors = shareFlag(clause, "abort-error-ratio", "End the sweep above this share of failures and refusals, such as 20%.", 0)
 	f.abortTTFT = durationFlag(clause, "abort-ttft", "End the sweep when the median TTFT of the last 10 answers is above.", 0)
+	clause.Flag("threshold", "Change a threshold of the judgement, such as saturated_gain=3%. May be given several times; configs/reference.yaml lists them.").
+		PlaceHolder("NAME=VALUE").SetValue(&flagValue{name: "threshold", many: true, set: f.setThreshold, text: func() string { return "" }})
 	flag("server-metrics", "The endpoint's own vLLM-style /metrics page, read during each level.").PlaceHolder("URL").StringVar(&f.serverMetrics)
 	flag("slo", "Name of an SLO in the configuration file.").PlaceHolder("NAME").StringVar(&f.slo)
 	flag("format", "text, json, csv, markdown or html.").Default("text").EnumVar(&f.format, report.Formats()...)
 	flag("save", "Write the report with every request as JSON into this folder.").PlaceHolder("DIR").StringVar(&f.save)
 	flag("baseline", "Compare with this saved report.").PlaceHolder("REPORT").StringVar(&f.baseline)
 	flag("fail-on", "With --baseline, exit with 1 if this moved: ttft_p90>+10%, output_tps<-5%, ttft_p99@8>500ms. May be given several times.").PlaceHolder("COND").StringsVar(&f.failOn)
+}
+
+func (f *sweepFlags) setThreshold(s string) error {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok {
+		return fmt.Errorf("%q has no value; write NAME=VALUE, such as saturated_gain=3%%", s)
+	}
+	return f.thresholds.Set(strings.TrimSpace(name), value)
 }
 
 // run does the sweep. The status is 0 if it went through and no gate failed.

@@ -74,6 +74,28 @@ func TestSweepCommand(t *testing.T) {
 	}
 }
 
+// TestSweepThresholds: a threshold given by hand is judged by and written down.
+func TestSweepThresholds(t *testing.T) {
+	code, out, errs := tokprobe(t, nil, short(quick(t), "--concurrency", "1,2", "--format", "json", "--threshold", "safety_factor=50%", "--threshold", "tail=p99")...)
+	r, err := capacity.ReadReport(strings.NewReader(out))
+	if code != exitOK || err != nil {
+		t.Fatalf("status %d: %v, %s", code, err, errs)
+	}
+	if got := strings.Join(r.Conditions.Thresholds, " "); got != "tail=p99 safety_factor=50%" {
+		t.Errorf("thresholds %q", got)
+	}
+	for give, want := range map[string]string{
+		"saturated_gain":   `--threshold: "saturated_gain" has no value; write NAME=VALUE, such as saturated_gain=3%`,
+		"saturated_gain=x": `--threshold: "x" is not a share from 0% to 100%, such as 5%`,
+		"gain=1%":          `--threshold: no threshold is called "gain"; there are failure_ratio, `,
+	} {
+		code, _, errs := tokprobe(t, nil, short("http://127.0.0.1:1", "--concurrency", "1,2", "--threshold", give)...)
+		if code != exitUsage || !strings.Contains(errs, want) {
+			t.Errorf("%s: status %d, %s, want %s", give, code, errs, want)
+		}
+	}
+}
+
 // steady is a report of two levels whose requests all took so long to their
 // first token, give or take a tenth.
 func steady(ttft time.Duration) capacity.Report {

@@ -19,7 +19,7 @@ func (f *sweepFlags) plan(ch *choice, mode capacity.Mode, ladder []float64) (swe
 		Arrival: capacity.Arrival(f.arrival), Seed: f.seed,
 		Limits:        probe.Limits{Connect: *f.connect, FirstToken: *f.firstToken, Stall: *f.stall, Total: *f.total},
 		LevelDeadline: *f.deadline, CoolDown: *f.coolDown, MaxDuration: *f.longest,
-		TokenBudget: ch.target.Budget.SweepTokensPerDay, Repeats: *f.repeats,
+		TokenBudget: ch.target.Budget.SweepTokensPerDay, Repeats: *f.repeats, Thresholds: f.thresholds,
 	}
 	if p.CoolDown == 0 {
 		p.CoolDown = -1 // asked for none, which zero would not say

@@ -53,6 +53,7 @@ func conditions(r capacity.Report) []condition {
 	text("level duration", secondsWords(c.LevelS))
 	text("cool-down", secondsWords(c.CoolDownS))
 	text("runs around the knee", count(c.Repeats))
+	text("thresholds", strings.Join(c.Thresholds, ", "))
 	text("SLO", c.SLO)
 	text("promises", promises(r))
 	text("host", c.Host)

@@ -208,6 +208,8 @@ func TestConditionsLeaveNothingOut(t *testing.T) {
 			*x = 0.5
 		case *bool:
 			*x = true
+		case *[]string:
+			*x = []string{"word"}
 		case *[]float64:
 			*x = []float64{0.5}
 		case *time.Time:

@@ -82,6 +82,9 @@ type Conditions struct {
 	CoolDownS  float64   `json:"cool_down_seconds,omitempty"`
 	Repeats    int       `json:"repeats,omitempty"`
 	SLO        string    `json:"slo,omitempty"`
+	// Thresholds are those of the judgement that are not the defaults, as
+	// name=value.
+	Thresholds []string `json:"thresholds,omitempty"`
 
 	Started  time.Time `json:"started,omitzero"`
 	Finished time.Time `json:"finished,omitzero"`

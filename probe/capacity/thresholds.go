@@ -3,7 +3,7 @@ package capacity
 import "time"
 
 // Thresholds are the numbers behind every judgement. Zero means the default;
-// where 0 itself is wanted, a tiny number says it.
+// where 0 itself is wanted, a tiny number says it. Set gives them by name.
 type Thresholds struct {
 	// FailureRatio and FailureCount: a level is failing above this share of
 	// service failures and refusals, if there are at least so many. 0.01, 2.

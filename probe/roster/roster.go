@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tokprobe/probe"
+	"tokprobe/probe/capacity"
 	"tokprobe/probe/slo"
 )
 
@@ -106,6 +107,7 @@ type Sweep struct {
 	Locations   []string
 	Limits      probe.Limits // Total 0: the level's deadline
 	Abort       Abort
+	Thresholds  capacity.Thresholds // of the judgement
 	Hash        string
 }
 

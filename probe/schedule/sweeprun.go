@@ -123,7 +123,7 @@ func (w *sweeper) plan(sw roster.Sweep, target roster.Target) (sweep.Plan, error
 		Target: sw.Target, Model: sw.Model, Protocol: sw.Protocol,
 		Mode: capacity.Mode(sw.Mode), Ladder: sw.Ladder, Requests: sw.Requests, Duration: sw.Duration, Scheduled: true,
 		Arrival: capacity.Arrival(sw.Arrival), Seed: sw.Seed, Prompts: []probe.Prompt{prompt}, Limits: sw.Limits,
-		MaxDuration: sw.MaxDuration, Abort: sw.Abort, SLO: sw.SLO, Conditions: c,
+		MaxDuration: sw.MaxDuration, Abort: sw.Abort, SLO: sw.SLO, Thresholds: sw.Thresholds, Conditions: c,
 	}, nil
 }
 

@@ -28,6 +28,7 @@ func (s *sweep) conditions(r capacity.Report) capacity.Conditions {
 		c.Arrival, c.Burstiness = or(string(p.Arrival), string(capacity.Poisson)), p.Burstiness
 	}
 	c.Requests, c.LevelS, c.CoolDownS, c.Repeats = p.Requests, p.Duration.Seconds(), p.coolDown().Seconds(), p.Repeats
+	c.Thresholds = p.Thresholds.Changed()
 	if p.SLO != nil {
 		c.SLO = p.SLO.Name
 	}
