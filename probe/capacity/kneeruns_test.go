@@ -83,3 +83,25 @@ func TestKneeRunsBounded(t *testing.T) {
 		t.Errorf("%s, want %s (%v)", raw, want, err)
 	}
 }
+
+// TestWarnBacklog: a knee at which the endpoint did not keep up is no load to
+// run for long, and the report says what is.
+func TestWarnBacklog(t *testing.T) {
+	assess := func(done ...float64) Report {
+		r := Report{Mode: Rate}
+		for i, load := range []float64{8, 14, 20, 26} {
+			l := Level{Load: load, Mode: Rate, Trusted: true, Completed: 900, Outcomes: map[probe.Outcome]int{probe.OK: 900}, Stats: map[Metric]Summary{}}
+			l.SteadySeconds, l.SteadyRequestThroughput, l.SteadyOfferedRate = probe.Some(45.0), probe.Some(done[i]), probe.Some(load)
+			r.Levels = append(r.Levels, l)
+		}
+		r.Assess(Settings{})
+		return r
+	}
+	const want = "at the knee of 20 requests/s the endpoint finished only 15.5 of 20 a second: beyond 15.5 its backlog grows as long as the load lasts"
+	if r := assess(8, 14, 15.5, 15.6); r.Knee.Load != probe.Some(20.0) || len(r.Warnings) != 1 || r.Warnings[0] != want {
+		t.Errorf("knee %+v, warnings %q", r.Knee, r.Warnings)
+	}
+	if r := assess(8, 14, 18.5, 18.6); r.Knee.Load != probe.Some(20.0) || len(r.Warnings) != 0 {
+		t.Errorf("kept up: knee %+v, warnings %q", r.Knee, r.Warnings)
+	}
+}
