@@ -26,7 +26,7 @@ func (f *file) readSweep(n node) {
 	s := &sweep{at: n, cronAt: n}
 	s.Limits = probe.SweepLimits()
 	s.Abort = roster.Abort{ErrorRatio: 0.2, TTFT: 10 * time.Second, BystanderTTFT: 5}
-	s.MaxDuration, s.Arrival, s.Seed = 30*time.Minute, "poisson", 1
+	s.MaxDuration, s.Arrival, s.Seed, s.Repeats = 30*time.Minute, "poisson", 1, 1
 	var requestsAt, scenarioAt *node
 	ok := n.object(keys{
 		"name":         func(n node) { s.name = n.name() },
@@ -39,6 +39,7 @@ func (f *file) readSweep(n node) {
 		"protocol":     func(n node) { s.Protocol = n.oneOf(protocols()...) },
 		"ladder":       s.readLadder,
 		"requests":     func(n node) { s.Requests, requestsAt = int(n.integer(1, 1_000_000)), &n },
+		"repeats":      func(n node) { s.Repeats = int(n.integer(1, 16)) },
 		"duration":     func(n node) { s.Duration = n.duration(time.Second, day) },
 		"arrival":      func(n node) { s.Arrival = n.oneOf("poisson", "constant", "gamma") },
 		"seed":         func(n node) { s.Seed = uint64(n.integer(0, 1<<53)) },

@@ -99,6 +99,7 @@ type Sweep struct {
 	Ladder      []float64
 	Requests    int           // per level; 0: by rule
 	Duration    time.Duration // per level, instead of Requests
+	Repeats     int           // runs of the levels around the knee in all
 	Arrival     string        // poisson, constant, gamma
 	Seed        uint64
 	MaxDuration time.Duration

@@ -32,6 +32,9 @@ func (w *sweeper) run(j *sweepJob) {
 		w.tell(skipped(sw, time.Now(), reason, text))
 		return
 	}
+	if limit := w.limit(sw); limit > 0 { // repeats must not run into it
+		plan.TokenBudget = max(1, limit-w.spent(sw, time.Now()))
+	}
 	endpoint, err := w.cfg.Open(sw)
 	if err != nil {
 		w.tell(SweepEvent{Sweep: sw, Stage: SweepEnded, At: time.Now(), Err: err})
@@ -121,7 +124,7 @@ func (w *sweeper) plan(sw roster.Sweep, target roster.Target) (sweep.Plan, error
 	c.Endpoint, c.Scenario, c.Location = target.BaseURL, sw.Scenario, w.cfg.Location
 	return sweep.Plan{
 		Target: sw.Target, Model: sw.Model, Protocol: sw.Protocol,
-		Mode: capacity.Mode(sw.Mode), Ladder: sw.Ladder, Requests: sw.Requests, Duration: sw.Duration, Scheduled: true,
+		Mode: capacity.Mode(sw.Mode), Ladder: sw.Ladder, Requests: sw.Requests, Duration: sw.Duration, Repeats: sw.Repeats, Scheduled: true,
 		Arrival: capacity.Arrival(sw.Arrival), Seed: sw.Seed, Prompts: []probe.Prompt{prompt}, Limits: sw.Limits,
 		MaxDuration: sw.MaxDuration, Abort: sw.Abort, SLO: sw.SLO, Thresholds: sw.Thresholds, Conditions: c,
 	}, nil

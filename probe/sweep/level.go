@@ -94,10 +94,7 @@ func (l *level) listen() (stop func()) {
 // warmUp sends one request a stream, at most 8 at a time, and learns how long
 // an answer takes. They are paid for, but not counted.
 func (l *level) warmUp() {
-	n := min(streams(l.at.load), maxWarmUps)
-	if l.s.plan.Mode == capacity.Rate {
-		n = 1
-	}
+	n := l.s.warmUps(l.at.load)
 	l.s.tell(Progress{Stage: WarmingUp, Level: l.at.at, Levels: l.s.levels(), Load: l.at.load, Mode: l.s.plan.Mode, Repeat: l.at.repeat, Total: n})
 	results := make([]probe.Result, n)
 	var wg sync.WaitGroup
@@ -117,6 +114,14 @@ func (l *level) warmUp() {
 	if count > 0 {
 		l.s.answer = sum / count
 	}
+}
+
+// warmUps is how many requests warm a level up.
+func (s *sweep) warmUps(load float64) int {
+	if s.plan.Mode == capacity.Rate {
+		return 1
+	}
+	return min(streams(load), maxWarmUps)
 }
 
 // size decides how many requests the level has.

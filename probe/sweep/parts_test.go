@@ -182,6 +182,30 @@ func TestAuto(t *testing.T) {
 	}
 }
 
+// TestRepeatsWithinBudget: the forecast holds the ladder once, so repeats take
+// what is left of the budget, and what does not fit is left out and said.
+func TestRepeatsWithinBudget(t *testing.T) {
+	p := plan(capacity.Concurrency, 1, 2, 4, 8, 16)
+	p.Repeats = 3
+	cfg := sim.Config{Engine: slotted()}
+	once := int64(p.Forecast().Tokens())
+	for extra, want := range map[int64]int{0: 2, 6_000: 5, 1_000_000: 6} {
+		p.TokenBudget = once + extra
+		result := sweepOf(t, cfg, p)
+		repeats := 0
+		for _, l := range result.Report.Levels {
+			repeats += max(1, l.Repeats) - 1
+		}
+		spent := result.Cost.InputTokens + result.Cost.OutputTokens
+		said := slices.ContainsFunc(result.Report.Warnings, func(w string) bool {
+			return strings.HasPrefix(w, "levels around the knee were not all repeated: one more run of ")
+		})
+		if repeats != want || spent > p.TokenBudget || said != (want < 6) || result.Report.Aborted != "" {
+			t.Errorf("budget %d (forecast + %d): %d repeats, %d tokens spent, warnings %q; want %d", p.TokenBudget, extra, repeats, spent, result.Report.Warnings, want)
+		}
+	}
+}
+
 // TestRepeats: the knee and its neighbours are run three times, the others once.
 func TestRepeats(t *testing.T) {
 	p := plan(capacity.Concurrency, 1, 2, 4, 8, 16)
