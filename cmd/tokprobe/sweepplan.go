@@ -28,7 +28,7 @@ func (f *sweepFlags) plan(ch *choice, mode capacity.Mode, ladder []float64) (swe
 	if f.auto {
 		p.Auto = &sweep.Auto{MaxLoad: (*f.maxLoad)[0]}
 		if mode == capacity.Rate {
-			p.Auto.Start = min(1, (*f.maxLoad)[0]/64)
+			p.Auto.Start = min(1, (*f.maxLoad)[0]/8)
 		}
 	}
 	switch {

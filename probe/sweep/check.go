@@ -70,14 +70,13 @@ func (p Plan) checkLadder(add func(string, ...any)) {
 }
 
 // Forecast is what one run is expected to cost at most, without the repeats
-// of levels around the knee.
+// of levels around the knee. A search is taken to double up to its largest load
+// and to halve the bracket below it: to 64 streams with 5 % that is 1, 2, 4, 8,
+// 16, 32, 64 and five more of at most 64.
 func (p Plan) Forecast() roster.Load {
 	s := roster.Sweep{Mode: string(p.Mode), Ladder: p.Ladder, Requests: p.Requests, Duration: p.Duration, MaxDuration: p.MaxDuration}
 	if p.Auto != nil {
-		s.Ladder = nil
-		for load := max(1, p.Auto.Start); load < 2*p.Auto.MaxLoad; load *= 2 {
-			s.Ladder = append(s.Ladder, min(load, p.Auto.MaxLoad))
-		}
+		s.Ladder = p.Auto.worst()
 	}
 	if len(p.Prompts) == 0 {
 		return roster.Load{}
@@ -88,6 +87,26 @@ func (p Plan) Forecast() roster.Load {
 		return p.byHandForecast(s)
 	}
 	return p.priced(s.OneRun().Requests, s)
+}
+
+// worst are the loads of a search that goes on for as long as it can.
+func (a Auto) worst() []float64 {
+	var loads []float64
+	start := a.Start
+	if start == 0 {
+		start = 1
+	}
+	for load := start; load > 0 && load < 2*a.MaxLoad && len(loads) < maxLevels; load *= 2 {
+		loads = append(loads, min(load, a.MaxLoad))
+	}
+	tolerance := a.Tolerance
+	if tolerance == 0 {
+		tolerance = defaultTolerance
+	}
+	for bracket := a.MaxLoad / 2; bracket > tolerance*a.MaxLoad/2 && len(loads) < maxLevels; bracket /= 2 {
+		loads = append(loads, a.MaxLoad)
+	}
+	return loads
 }
 
 // byHandForecast counts the larger default levels of a sweep by hand.

@@ -46,12 +46,17 @@ func (s *sweep) level(at step) capacity.Run {
 	stopKeys := l.listen()
 	defer stopKeys()
 
+	limit := s.plan.warmUpDeadline()
+	deadline := time.AfterFunc(limit, func() { l.cancel(errLevelDeadline) })
+	defer deadline.Stop()
 	l.warmUp()
 	l.size()
 	l.open()
+	if s.plan.LevelDeadline == 0 {
+		limit = l.deadline()
+		deadline.Reset(limit)
+	}
 	server := s.scrape(l.ctx)
-	deadline := time.AfterFunc(l.deadline(), func() { l.cancel(errLevelDeadline) })
-	defer deadline.Stop()
 	l.start = time.Now()
 	stopTelling := l.report()
 	if s.plan.Mode == capacity.Rate {
@@ -62,7 +67,7 @@ func (s *sweep) level(at step) capacity.Run {
 	stopTelling()
 	l.settle()
 	if errors.Is(context.Cause(l.ctx), errLevelDeadline) {
-		s.warnf("level %g was ended by its deadline of %s with %d requests done", at.load, l.deadline(), len(l.samples))
+		s.warnf("level %g was ended by its deadline of %s with %d requests done", at.load, limit, len(l.samples))
 	}
 	return capacity.Run{
 		Mode: s.plan.Mode, Load: at.load, Samples: l.samples, WantTokens: s.plan.wantTokens(),
@@ -126,25 +131,40 @@ func (s *sweep) warmUps(load float64) int {
 
 // size decides how many requests the level has.
 func (l *level) size() {
-	p := l.s.plan
-	l.requests, l.duration = p.Requests, p.Duration
-	switch {
-	case p.Mode == capacity.Rate && l.duration > 0:
-		l.requests = max(1, int(l.at.load*l.duration.Seconds()+0.5))
-	case p.Mode == capacity.Rate && l.requests == 0:
-		l.requests = p.openRequests(l.at.load, l.s.answer)
-	case l.requests == 0 && l.duration == 0:
-		l.requests = p.defaultRequests(l.at.load)
-	}
+	l.requests, l.duration = l.s.plan.size(l.at.load, l.s.answer), l.s.plan.Duration
 }
 
-// deadline is when the level ends whatever happens. With answers of 2 s, 50
-// requests over one stream should take 100 s and get 500.
-func (l *level) deadline() time.Duration {
-	if d := l.s.plan.LevelDeadline; d > 0 {
-		return d
+// size is the number of requests of a level where an answer takes so long; 0
+// where the duration decides.
+func (p Plan) size(load float64, answer time.Duration) int {
+	switch {
+	case p.Mode == capacity.Rate && p.Duration > 0:
+		return max(1, int(load*p.Duration.Seconds()+0.5))
+	case p.Requests > 0 || p.Duration > 0:
+		return p.Requests
+	case p.Mode == capacity.Rate:
+		return p.openRequests(load, answer)
 	}
-	const least = 5 * time.Minute
+	return p.defaultRequests(load)
+}
+
+// leastDeadline is what a level gets at least, and its warm-up at most.
+const leastDeadline = 5 * time.Minute
+
+// warmUpDeadline is how long a level may take before its clock starts: all the
+// time it has, if somebody said how much.
+func (p Plan) warmUpDeadline() time.Duration {
+	if p.LevelDeadline > 0 {
+		return p.LevelDeadline
+	}
+	return leastDeadline
+}
+
+// deadline is when the level ends whatever happens, counted from its clock's
+// start. With answers of 2 s, 50 requests over one stream should take 100 s and
+// get 500.
+func (l *level) deadline() time.Duration {
+	const least = leastDeadline
 	answer := max(l.s.answer, time.Second)
 	switch {
 	case l.s.plan.Mode == capacity.Rate:

@@ -182,6 +182,73 @@ func TestAuto(t *testing.T) {
 	}
 }
 
+// TestBudgetWhileRunning: 10 requests cost 9,000 tokens where 320 were asked
+// for. The level of 8 streams, 50 requests and 8 to warm up, would need 52,200.
+func TestBudgetWhileRunning(t *testing.T) {
+	for budget, want := range map[int64]string{
+		50_000: "the token budget: the level of 8 streams needs about 52200 tokens at what requests cost here, and 41000 are left",
+		58_000: "", // 3,200 too few, less than a tenth
+		0:      "",
+	} {
+		p := plan(capacity.Concurrency, 1, 8)
+		p.TokenBudget = budget
+		s := newSweep(p, Env{})
+		s.ctx, s.cancel = context.WithCancelCause(t.Context())
+		if !s.withinBudget(step{load: 8, at: 2}) {
+			t.Error("ended before anything was spent")
+		}
+		s.cost.Requests, s.cost.InputTokens, s.cost.OutputTokens = 10, 1_000, 8_000
+		got := ""
+		if !s.withinBudget(step{load: 8, at: 2}) {
+			got = context.Cause(s.ctx).Error()
+		}
+		if got != want {
+			t.Errorf("budget %d: %q, want %q", budget, got, want)
+		}
+	}
+}
+
+// TestSearchForecast: what a search may cost is known before it starts, also
+// where it begins below 1.
+func TestSearchForecast(t *testing.T) {
+	for _, c := range []struct {
+		auto Auto
+		want []float64
+	}{
+		{Auto{MaxLoad: 64}, []float64{1, 2, 4, 8, 16, 32, 64, 64, 64, 64, 64, 64}},
+		{Auto{MaxLoad: 0.5, Start: 0.0625, Tolerance: 0.25}, []float64{0.0625, 0.125, 0.25, 0.5, 0.5, 0.5}},
+		{Auto{MaxLoad: 3, Tolerance: 0.5}, []float64{1, 2, 3, 3}},
+	} {
+		if got := c.auto.worst(); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v, want %v", c.auto, got, c.want)
+		}
+	}
+	p := plan(capacity.Rate)
+	p.Auto = &Auto{MaxLoad: 0.45, Start: 0.1}
+	if got := p.Forecast(); got.Requests < 100 || got.Tokens() < 3_000 {
+		t.Errorf("forecast %+v, want at least 20 requests a level", got)
+	}
+}
+
+// TestServerPagesOfShortLevels: 20 answers of 40 ms over 8 streams, 4 at a time,
+// last some 0.2 s. What the server said comes from the middle of it.
+func TestServerPagesOfShortLevels(t *testing.T) {
+	simulate(t, sim.Config{Engine: slotted()}, func(t *testing.T, w world) {
+		p := plan(capacity.Concurrency, 2, 8)
+		p.Scheduled, p.Prompts = true, []probe.Prompt{prompt(4)}
+		result, err := Run(t.Context(), p, Env{Endpoint: w.endpoint, ServerMetrics: pageOf(w)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []struct{ running, waiting float64 }{{2, 0}, {4, 3}} {
+			got := result.Report.Levels[i].Server
+			if got == nil || got.RunningMax != probe.Some(want.running) || got.WaitingMax.V < want.waiting {
+				t.Errorf("level %d: %+v, want %g running and at least %g waiting", i, got, want.running, want.waiting)
+			}
+		}
+	})
+}
+
 // TestRepeatsWithinBudget: the forecast holds the ladder once, so repeats take
 // what is left of the budget, and what does not fit is left out and said.
 func TestRepeatsWithinBudget(t *testing.T) {

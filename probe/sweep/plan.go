@@ -38,8 +38,9 @@ type Plan struct {
 	Prompts []probe.Prompt
 	Limits  probe.Limits // zero takes probe.SweepLimits
 
-	// LevelDeadline ends a level whatever happens; 0 derives it from the
-	// warm-up: five times what the level should take, at least 5 minutes.
+	// LevelDeadline ends a level whatever happens, warm-up included; 0 gives
+	// the warm-up 5 minutes and derives the rest from it: five times what the
+	// level should take, at least 5 minutes.
 	LevelDeadline time.Duration
 	CoolDown      time.Duration // between levels; 0 means 5 s, less means none
 	MaxDuration   time.Duration // of the whole sweep; 0 is no limit
@@ -73,6 +74,8 @@ const (
 	refusedCoolDown    = time.Minute // after a 429, at least
 	defaultMaxInFlight = 1000
 	maxWarmUps         = 8
+	defaultTolerance   = 0.05 // of a search, as capacity.SearchConfig has it
+	searchSamples      = 20   // requests of a search's rate, at least
 	maxLevels          = 64
 )
 
@@ -91,13 +94,19 @@ func (p Plan) defaultRequests(load float64) int {
 // settings. Its steady window must last 30 s and five answers, and begins
 // when the first answer ends: 45 s of arrivals, or seven answers and a half
 // (by warm-up) where that is longer. At 2 requests per second that is 90.
-// A scheduled sweep keeps to 45 s, which is what its forecast counts.
+// A scheduled sweep keeps to 45 s, which is what its forecast counts. A search
+// begins low, where 50 requests take long: at 0.06 a second 14 minutes. 20 do
+// for it.
 func (p Plan) openRequests(rate float64, answer time.Duration) int {
 	span := max(roster.RateLevel, answer*15/2)
 	if p.Scheduled {
 		span = roster.RateLevel
 	}
-	return max(p.defaultRequests(rate), int(rate*span.Seconds()+0.5))
+	least := p.defaultRequests(rate)
+	if p.Auto != nil {
+		least = searchSamples
+	}
+	return max(least, int(rate*span.Seconds()+0.5))
 }
 
 func (p Plan) coolDown() time.Duration {

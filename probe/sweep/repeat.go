@@ -28,24 +28,13 @@ func (s *sweep) repeat() {
 
 // affords says whether one more run of a level fits into the token budget. The
 // forecast that the sweep began with holds no repeats, since nobody knows
-// before which levels they will be. A run costs what the first run did, and as
-// much for each warm-up.
+// before which levels they will be.
 func (s *sweep) affords(at step) bool {
-	budget, spent := s.plan.TokenBudget, s.cost.InputTokens+s.cost.OutputTokens
-	if budget <= 0 {
-		return true
+	need, left, ok := s.fits(at.load)
+	if !ok {
+		s.warnf("levels around the knee were not all repeated: one more run of %g needs about %d tokens, and %d are left of the budget", at.load, need, left)
 	}
-	samples := s.runs[at.load][0].Samples
-	tokens := int64(0)
-	for _, x := range samples {
-		tokens += x.PromptTokens.V + x.OutputTokens.V
-	}
-	need := tokens + tokens*int64(s.warmUps(at.load))/int64(len(samples))
-	if spent+need <= budget {
-		return true
-	}
-	s.warnf("levels around the knee were not all repeated: one more run of %g needs about %d tokens, and %d are left of the budget", at.load, need, max(0, budget-spent))
-	return false
+	return ok
 }
 
 // aroundKnee lists the levels that lack runs. Levels that fail are left alone:

@@ -144,7 +144,7 @@ func (s *sweep) step(at step) bool {
 	if len(s.runs) > 0 && !s.coolDown(at) {
 		return false
 	}
-	if s.ctx.Err() != nil {
+	if s.ctx.Err() != nil || !s.withinBudget(at) {
 		return false
 	}
 	run := s.level(at)

@@ -13,30 +13,48 @@ import (
 	"tokprobe/probe/capacity"
 )
 
-const scrapePeriod = time.Second
+const (
+	scrapePeriod = time.Second
+	scrapeOften  = 100 * time.Millisecond
+	scrapeWait   = 2 * time.Second // for the page after the last answer
+)
 
-// scrape reads the endpoint's own metrics once a second until the returned
-// function is called, which sums them up; nil without any.
+// scrape reads the endpoint's own metrics until the returned function is
+// called, which sums them up; nil without any. The pages before the first
+// request and after the last answer show an idle server: they count for the
+// counters only. Those between come three an answer, at most ten and at least
+// one a second: a level of 20 answers of 200 ms over 8 streams lasts half a
+// second, which a page a second would miss.
 func (s *sweep) scrape(ctx context.Context) func() *capacity.ServerLoad {
 	if s.env.ServerMetrics == nil {
 		return func() *capacity.ServerLoad { return nil }
 	}
+	period := min(max(s.answer/3, scrapeOften), scrapePeriod)
 	ctx, cancel := context.WithCancel(ctx)
 	var pages serverPages
+	read := func(ctx context.Context) (serverPage, bool) {
+		page, err := s.env.ServerMetrics(ctx)
+		return readServerPage(page, s.plan.Model), err == nil
+	}
+	if p, ok := read(ctx); ok {
+		pages.count(p)
+	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for {
-			if page, err := s.env.ServerMetrics(ctx); err == nil {
-				pages.add(readServerPage(page, s.plan.Model))
-			}
-			if !sleep(ctx, scrapePeriod) {
-				return
+		for sleep(ctx, period) {
+			if p, ok := read(ctx); ok {
+				pages.add(p)
 			}
 		}
 	})
 	return func() *capacity.ServerLoad {
 		cancel()
 		wg.Wait()
+		after, done := context.WithTimeout(s.ctx, scrapeWait)
+		defer done()
+		if p, ok := read(after); ok {
+			pages.count(p)
+		}
 		return pages.load()
 	}
 }
@@ -50,6 +68,7 @@ type serverPages struct {
 	first, last probe.Opt[float64] // preemptions
 }
 
+// add takes a page of the running level.
 func (g *serverPages) add(p serverPage) {
 	most := func(a *probe.Opt[float64], b probe.Opt[float64]) {
 		if b.OK && (!a.OK || b.V > a.V) {
@@ -59,6 +78,11 @@ func (g *serverPages) add(p serverPage) {
 	most(&g.most.waiting, p.waiting)
 	most(&g.most.running, p.running)
 	most(&g.most.kv, p.kv)
+	g.count(p)
+}
+
+// count takes the counters of a page.
+func (g *serverPages) count(p serverPage) {
 	if !p.preemptions.OK {
 		return
 	}
