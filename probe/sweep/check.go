@@ -11,6 +11,27 @@ import (
 	"tokprobe/probe/roster"
 )
 
+// PlanError is a plan that makes no sense: whoever wrote it is to change it.
+type PlanError struct{ err error }
+
+func (e *PlanError) Error() string { return e.err.Error() }
+
+// Unwrap implements errors.Unwrap.
+func (e *PlanError) Unwrap() error { return e.err }
+
+// Check says what is wrong with the plan, as a *PlanError: what Run would say,
+// known before an endpoint is opened.
+func (p Plan) Check() error {
+	p, err := p.checked()
+	if err != nil {
+		return err
+	}
+	if _, err = p.search(); err != nil {
+		return &PlanError{err}
+	}
+	return nil
+}
+
 // checked returns the plan with its ladder sorted, or everything that is wrong
 // with it, one problem a line.
 func (p Plan) checked() (Plan, error) {
@@ -41,7 +62,7 @@ func (p Plan) checked() (Plan, error) {
 		p.checkLadder(add)
 	}
 	if len(problems) > 0 {
-		return p, errors.New(strings.Join(problems, "\n"))
+		return p, &PlanError{errors.New(strings.Join(problems, "\n"))}
 	}
 	return p, nil
 }
