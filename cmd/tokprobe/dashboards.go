@@ -21,8 +21,8 @@ func dashboardsCommand(app *kingpin.Application) command {
 	clause := app.Command("dashboards", "Write the Grafana dashboards, as JSON files or as a Kubernetes ConfigMap.")
 	f := &dashboardsFlags{}
 	clause.Flag("out", "Folder to write to; it is made if it does not exist.").Default("dashboards").StringVar(&f.out)
-	clause.Flag("format", "json: one file for each board. configmap: one manifest with all of them, for Grafana's sidecar.").
-		Default("json").EnumVar(&f.format, "json", "configmap")
+	enumFlag(clause, &f.format, "format", "json: one file for each board. configmap: one manifest with all of them, for Grafana's sidecar.",
+		"json", "json", "configmap")
 	clause.Flag("runbook-url", "Where deploy/RUNBOOK.md is published, for the link on every board.").PlaceHolder("URL").StringVar(&f.runbook)
 	return command{clause, f.run}
 }

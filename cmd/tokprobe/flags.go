@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,6 +130,42 @@ func shareFlag(f flagger, name, help string, def float64) *float64 {
 	return &v
 }
 
+// enumFlag takes one of a few words.
+func enumFlag(f flagger, target *string, name, help, def string, options ...string) {
+	f.Flag(name, help).Default(def).SetValue(&flagValue{
+		name: name, want: "one of " + strings.Join(options, ", "),
+		set: func(s string) error {
+			if !slices.Contains(options, s) {
+				return strconv.ErrSyntax
+			}
+			*target = s
+			return nil
+		},
+		text: func() string { return *target },
+	})
+}
+
+// numberFlag takes one number above zero; zero is that of a flag left out.
+func numberFlag(f flagger, name, help string) *float64 {
+	var v float64
+	f.Flag(name, help).PlaceHolder("N").SetValue(&flagValue{
+		name: name, want: "one number above zero such as 0.5 or 8",
+		set:  func(s string) (err error) { v, err = parseAbove0(s); return err },
+		text: func() string { return "" },
+	})
+	return &v
+}
+
+// parseAbove0 bounds numbers above, too: NaN, Inf and a slipped exponent are
+// not what anybody means.
+func parseAbove0(s string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err == nil && (!(v > 0) || v > 1e9) {
+		err = strconv.ErrRange
+	}
+	return v, err
+}
+
 // numbersFlag takes a list such as 1,4,8, each above zero.
 func numbersFlag(f flagger, name, help string) *[]float64 {
 	var list []float64
@@ -137,12 +174,9 @@ func numbersFlag(f flagger, name, help string) *[]float64 {
 		set: func(s string) error {
 			list = nil
 			for part := range strings.SplitSeq(s, ",") {
-				v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+				v, err := parseAbove0(part)
 				if err != nil {
 					return err
-				}
-				if !(v > 0) || v > 1e9 {
-					return strconv.ErrRange
 				}
 				list = append(list, v)
 			}

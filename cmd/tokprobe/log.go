@@ -14,8 +14,8 @@ type logFlags struct{ level, format string }
 
 func bindLog(clause *kingpin.CmdClause) *logFlags {
 	f := &logFlags{}
-	clause.Flag("log.level", "Least severe level that is logged: debug, info, warn or error.").Default("info").EnumVar(&f.level, "debug", "info", "warn", "error")
-	clause.Flag("log.format", "console or json.").Default("console").EnumVar(&f.format, "console", "json")
+	enumFlag(clause, &f.level, "log.level", "Least severe level that is logged: debug, info, warn or error.", "info", "debug", "info", "warn", "error")
+	enumFlag(clause, &f.format, "log.format", "console or json.", "console", "console", "json")
 	return f
 }
 

@@ -10,6 +10,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -64,6 +65,7 @@ func run(ctx context.Context, args []string, c console) int {
 		rulesCommand(app),
 		dashboardsCommand(app),
 	}
+	args = joinNegatives(app, args)
 	name, err := app.Parse(args)
 	if exited { // --help or --version has printed what was asked for
 		return exitOK
@@ -81,6 +83,37 @@ func run(ctx context.Context, args []string, c console) int {
 		}
 	}
 	return exitUsage
+}
+
+// joinNegatives writes --rate -1 as --rate=-1. kingpin takes the -1 for a short
+// flag and says that --rate lacks its argument, which is not what is wrong with
+// it; joined, the flag itself says which values it takes.
+func joinNegatives(app *kingpin.Application, args []string) []string {
+	for {
+		_, err := app.ParseContext(args)
+		if err == nil {
+			return args
+		}
+		name, ok := strings.CutPrefix(err.Error(), "expected argument for flag '")
+		name = strings.TrimSuffix(name, "'")
+		at := -1
+		for i := 0; ok && at < 0 && i+1 < len(args); i++ {
+			if args[i] == name && negative(args[i+1]) {
+				at = i
+			}
+		}
+		if at < 0 {
+			return args
+		}
+		args = slices.Replace(slices.Clone(args), at, at+2, args[at]+"="+args[at+1])
+	}
+}
+
+// negative tells -1 and -.5 from flags.
+func negative(s string) bool {
+	rest, ok := strings.CutPrefix(s, "-")
+	rest = strings.TrimPrefix(rest, ".")
+	return ok && rest != "" && rest[0] >= '0' && rest[0] <= '9'
 }
 
 // emptyFlag refuses --model "" and its like: what a script makes of a variable

@@ -13,7 +13,7 @@ import (
 
 // planFlags are those of `tokprobe plan`.
 type planFlags struct {
-	peak, perInstance *[]float64
+	peak, perInstance *float64
 	from              string
 	headroom          *float64
 	instances         *int
@@ -24,8 +24,8 @@ type planFlags struct {
 func planCommand(app *kingpin.Application) command {
 	clause := app.Command("plan", "How many instances a peak needs, from a saved sweep or from a figure.")
 	f := &planFlags{
-		peak:        numbersFlag(clause, "peak-rps", "Requests a second at the peak."),
-		perInstance: numbersFlag(clause, "per-instance-rps", "Requests a second that one instance holds."),
+		peak:        numberFlag(clause, "peak-rps", "Requests a second at the peak."),
+		perInstance: numberFlag(clause, "per-instance-rps", "Requests a second that one instance holds."),
 		instances:   countFlag(clause, "report-instances", "How many instances the report measured.", 1, 1),
 		headroom:    shareFlag(clause, "headroom", "Instances on top, such as 15%.", 0.15),
 		ttft:        durationFlag(clause, "ttft-p99", "Take the most load of the report with a TTFT P99 of at most this.", 0),
@@ -63,20 +63,18 @@ func (f *planFlags) run(_ context.Context, c console) int {
 func (f *planFlags) demand() (capacity.Demand, error) {
 	d := capacity.Demand{Instances: *f.instances}
 	switch {
-	case len(*f.peak) != 1:
+	case *f.peak == 0:
 		return d, usagef("--peak-rps: give one number, the requests a second at the peak")
-	case f.from == "" && len(*f.perInstance) == 0:
+	case f.from == "" && *f.perInstance == 0:
 		return d, usagef("what one instance holds is not known: give --from REPORT (saved by sweep --save) or --per-instance-rps N")
-	case f.from != "" && len(*f.perInstance) > 0:
+	case f.from != "" && *f.perInstance > 0:
 		return d, usagef("--from and --per-instance-rps exclude one another: keep one")
-	case len(*f.perInstance) > 1:
-		return d, usagef("--per-instance-rps: give one number")
 	case f.from == "" && *f.ttft > 0:
 		return d, usagef("--ttft-p99 chooses a level of a report: add --from REPORT")
 	}
-	d.PeakRPS, d.Headroom = (*f.peak)[0], *f.headroom
+	d.PeakRPS, d.Headroom = *f.peak, *f.headroom
 	if f.from == "" {
-		d.PerInstanceRPS = (*f.perInstance)[0]
+		d.PerInstanceRPS = *f.perInstance
 		return d, nil
 	}
 	r, err := readReport(f.from)

@@ -20,7 +20,7 @@ func rulesCommand(app *kingpin.Application) command {
 	clause := app.Command("rules", "Make the Prometheus rules (recording rules, alerts) for a configuration.")
 	f := &rulesFlags{}
 	clause.Flag("config.file", "Configuration file. Without it the TAOTOKEN_* variables are used.").PlaceHolder("F").StringVar(&f.configFile)
-	clause.Flag("format", "prometheus: a rule file; operator: a PrometheusRule.").Default("prometheus").EnumVar(&f.format, "prometheus", "operator")
+	enumFlag(clause, &f.format, "format", "prometheus: a rule file; operator: a PrometheusRule.", "prometheus", "prometheus", "operator")
 	clause.Flag("out", "File to write, replaced in one step. Without it the rules go to standard output.").PlaceHolder("FILE").StringVar(&f.out)
 	clause.Flag("job", "Scrape job of tokprobe in Prometheus.").Default("tokprobe").StringVar(&f.opts.Job)
 	clause.Flag("grafana-url", "Where the dashboards are, for the links of the alerts.").Default("http://localhost:3000").PlaceHolder("URL").StringVar(&f.opts.GrafanaURL)

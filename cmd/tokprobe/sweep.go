@@ -23,14 +23,16 @@ type sweepFlags struct {
 	concurrency, rate *[]float64
 	auto              bool
 	autoMode          string
-	maxLoad           *[]float64
+	maxLoad           *float64
+	autoStart         *float64
+	autoTolerance     *float64
 	requests          *int
 	duration          *time.Duration
 
 	scenario, lang, dataset string
 	forceLength             bool
 	arrival                 string
-	burstiness              *[]float64
+	burstiness              *float64
 	seed                    uint64
 
 	coolDown, deadline, longest, abortTTFT *time.Duration
@@ -45,33 +47,39 @@ type sweepFlags struct {
 
 func sweepCommand(app *kingpin.Application) command {
 	clause := app.Command("sweep", "Climb a ladder of loads: how much an endpoint holds, what stops it, and whether that moved.")
+	return command{clause, bindSweep(clause).run}
+}
+
+func bindSweep(clause *kingpin.CmdClause) *sweepFlags {
 	limits := probe.SweepLimits()
 	f := &sweepFlags{
-		targetFlags: bindTarget(clause),
-		connect:     durationFlag(clause, "timeout-connect", "Limit for DNS, TCP and TLS together.", limits.Connect),
-		firstToken:  durationFlag(clause, "timeout-first-token", "Limit from the ready connection to the first token.", limits.FirstToken),
-		stall:       durationFlag(clause, "timeout-stall", "Longest pause between tokens.", limits.Stall),
-		total:       durationFlag(clause, "timeout", "Limit for a whole answer; without it the level's deadline.", limits.Total),
-		concurrency: numbersFlag(clause, "concurrency", "Ladder of a closed loop: so many streams in flight."),
-		rate:        numbersFlag(clause, "rate", "Ladder of an open loop: so many requests a second, answered or not."),
-		maxLoad:     numbersFlag(clause, "max-load", "Most load that --auto may try."),
-		requests:    countFlag(clause, "requests", "Requests of each level (default max(50, 4 a stream); of a rate at least 45 s of them).", 0, 1),
-		duration:    durationFlag(clause, "duration", "How long each level sends, instead of --requests. A quota a minute is named from 60 s on.", 0),
+		targetFlags:   bindTarget(clause),
+		connect:       durationFlag(clause, "timeout-connect", "Limit for DNS, TCP and TLS together.", limits.Connect),
+		firstToken:    durationFlag(clause, "timeout-first-token", "Limit from the ready connection to the first token.", limits.FirstToken),
+		stall:         durationFlag(clause, "timeout-stall", "Longest pause between tokens.", limits.Stall),
+		total:         durationFlag(clause, "timeout", "Limit for a whole answer; without it the level's deadline.", limits.Total),
+		concurrency:   numbersFlag(clause, "concurrency", "Ladder of a closed loop: so many streams in flight."),
+		rate:          numbersFlag(clause, "rate", "Ladder of an open loop: so many requests a second, answered or not."),
+		maxLoad:       numberFlag(clause, "max-load", "Most load that --auto may try."),
+		autoStart:     numberFlag(clause, "auto-start", "First load that --auto tries (default 1; of a rate an eighth of --max-load, at most 1)."),
+		autoTolerance: shareFlag(clause, "auto-tolerance", "Share of the load at which --auto has found it closely enough (default 5%).", 0),
+		requests:      countFlag(clause, "requests", "Requests of each level (default max(50, 4 a stream); of a rate at least 45 s of them).", 0, 1),
+		duration:      durationFlag(clause, "duration", "How long each level sends, instead of --requests. A quota a minute is named from 60 s on.", 0),
 	}
 	f.bindMore(clause)
-	return command{clause, f.run}
+	return f
 }
 
 func (f *sweepFlags) bindMore(clause *kingpin.CmdClause) {
 	flag := func(name, help string) *kingpin.FlagClause { return clause.Flag(name, help) }
 	flag("auto", "Instead of a ladder: double the load until it saturates, fails or misses the SLO, then halve the bracket.").BoolVar(&f.auto)
-	flag("auto-mode", "What --auto varies: concurrency or rate.").Default("concurrency").EnumVar(&f.autoMode, "concurrency", "rate")
+	enumFlag(clause, &f.autoMode, "auto-mode", "What --auto varies: concurrency or rate.", "concurrency", "concurrency", "rate")
 	flag("scenario", "T1 (16 tokens), T2 (64, the default), T3 (512) or T4 (2048).").PlaceHolder("T").StringVar(&f.scenario)
-	flag("lang", "Language of the scenario's prompt.").Default("en").EnumVar(&f.lang, sweep.Languages()...)
+	enumFlag(clause, &f.lang, "lang", "Language of the scenario's prompt.", "en", sweep.Languages()...)
 	flag("dataset", "Prompts from a JSON or JSONL file: conversations (ShareGPT), messages (OpenAI) or prompt.").PlaceHolder("F").StringVar(&f.dataset)
 	flag("force-length", "Ask for answers of exactly the length (always done for vllm).").BoolVar(&f.forceLength)
-	flag("arrival", "How the requests of a rate arrive: poisson, constant or gamma.").Default("poisson").EnumVar(&f.arrival, "poisson", "constant", "gamma")
-	f.burstiness = numbersFlag(clause, "burstiness", "Shape of gamma arrivals: 1 is Poisson, less is burstier.")
+	enumFlag(clause, &f.arrival, "arrival", "How the requests of a rate arrive: poisson, constant or gamma.", "poisson", "poisson", "constant", "gamma")
+	f.burstiness = numberFlag(clause, "burstiness", "Shape of gamma arrivals: 1 is Poisson, less is burstier.")
 	flag("seed", "Makes arrivals and the choice of prompts repeatable.").Default("1").Uint64Var(&f.seed)
 	f.repeats = countFlag(clause, "repeats", "How often the levels around the knee are run in all.", 3, 1)
 	f.coolDown = pauseFlag(clause, "cool-down", "Pause between levels, 0s for none; after a 429 at least a minute.", 5*time.Second)
@@ -83,7 +91,7 @@ func (f *sweepFlags) bindMore(clause *kingpin.CmdClause) {
 		PlaceHolder("NAME=VALUE").SetValue(&flagValue{name: "threshold", many: true, set: f.setThreshold, text: func() string { return "" }})
 	flag("server-metrics", "The endpoint's own vLLM-style /metrics page, read during each level.").PlaceHolder("URL").StringVar(&f.serverMetrics)
 	flag("slo", "Name of an SLO in the configuration file.").PlaceHolder("NAME").StringVar(&f.slo)
-	flag("format", "text, json, csv, markdown or html.").Default("text").EnumVar(&f.format, report.Formats()...)
+	enumFlag(clause, &f.format, "format", "text, json, csv, markdown or html.", "text", report.Formats()...)
 	flag("save", "Write the report with every request as JSON into this folder.").PlaceHolder("DIR").StringVar(&f.save)
 	flag("baseline", "Compare with this saved report.").PlaceHolder("REPORT").StringVar(&f.baseline)
 	flag("fail-on", "With --baseline, exit with 1 if this moved: ttft_p90>+10%, output_tps<-5%, ttft_p99@8>500ms. May be given several times.").PlaceHolder("COND").StringsVar(&f.failOn)
@@ -127,6 +135,9 @@ func (f *sweepFlags) job(c console) (*sweepJob, error) {
 	if err := f.pickSLO(&j.plan, &ch); err != nil {
 		return nil, err
 	}
+	if err := j.plan.Check(); err != nil {
+		return nil, usagef("%s: %v", f.loadFlag(), err)
+	}
 	if err := j.readBaseline(); err != nil {
 		return nil, err
 	}
@@ -140,6 +151,17 @@ func (f *sweepFlags) job(c console) (*sweepJob, error) {
 		fmt.Fprintln(c.err, "note: the ladder is climbed in ascending order")
 	}
 	return j, nil
+}
+
+// loadFlag is the flag that the ladder comes from.
+func (f *sweepFlags) loadFlag() string {
+	switch {
+	case f.auto:
+		return "--auto"
+	case len(*f.rate) > 0:
+		return "--rate"
+	}
+	return "--concurrency"
 }
 
 // ladder decides between the three ways to load.
@@ -156,10 +178,14 @@ func (f *sweepFlags) ladder() (capacity.Mode, []float64, error) {
 		return "", nil, usagef("no load is named: give --concurrency 1,4,8 (streams in flight), --rate 0.5,10 (requests a second), or --auto --max-load 64")
 	case len(given) > 1:
 		return "", nil, usagef("%s exclude one another: keep one", strings.Join(given, " and "))
-	case f.auto && len(*f.maxLoad) != 1:
+	case f.auto && *f.maxLoad == 0:
 		return "", nil, usagef("--auto needs --max-load N: the most load that it may try")
-	case !f.auto && len(*f.maxLoad) > 0:
+	case !f.auto && *f.maxLoad > 0:
 		return "", nil, usagef("--max-load bounds --auto: add --auto, or leave it out")
+	case !f.auto && *f.autoStart > 0:
+		return "", nil, usagef("--auto-start is where --auto begins: add --auto, or leave it out")
+	case !f.auto && *f.autoTolerance > 0:
+		return "", nil, usagef("--auto-tolerance is how closely --auto searches: add --auto, or leave it out")
 	case *f.requests > 0 && *f.duration > 0:
 		return "", nil, usagef("--requests and --duration exclude one another: a level ends by one of the two")
 	case f.auto:

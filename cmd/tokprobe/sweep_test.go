@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kingpin/v2"
+
 	"tokprobe/probe"
 	"tokprobe/probe/capacity"
 	"tokprobe/probe/sim"
@@ -199,14 +201,64 @@ func TestSweepBadUsage(t *testing.T) {
 		"bad gate":       {[]string{"--concurrency", "1", "--fail-on", "ttft"}, "--fail-on: "},
 		"baseline":       {[]string{"--concurrency", "1", "--baseline", empty}, "--baseline: "},
 		"burstiness":     {[]string{"--rate", "1", "--burstiness", "2"}, "--burstiness shapes gamma arrivals"},
-		"few requests":   {[]string{"--concurrency", "16"}, "8 requests at 16 streams: some streams would have none"},
+		"gamma":          {[]string{"--rate", "1", "--arrival", "gamma"}, "--arrival gamma needs --burstiness: below 1 is burstier than Poisson, 1 is Poisson"},
+		"few requests":   {[]string{"--concurrency", "16"}, "--concurrency: 8 requests at 16 streams: some streams would have none"},
+		"twice":          {[]string{"--concurrency", "4,4"}, "--concurrency: load 4 is there twice"},
+		"huge rate":      {[]string{"--rate", "1e9"}, "--rate: load 1e+09: want at most 100,000"},
+		"half a maximum": {[]string{"--auto", "--max-load", "3.5"}, "--auto: maximum load 3.5"},
+		"list of one":    {[]string{"--auto", "--max-load", "4,8"}, `--max-load: "4,8" is not one number above zero such as 0.5 or 8`},
+		"start alone":    {[]string{"--concurrency", "1", "--auto-start", "2"}, "--auto-start is where --auto begins: add --auto"},
+		"close alone":    {[]string{"--concurrency", "1", "--auto-tolerance", "2%"}, "--auto-tolerance is how closely --auto searches: add --auto"},
+		"late start":     {[]string{"--auto", "--max-load", "4", "--auto-start", "8"}, "--auto: maximum load 4: want at least the start of 8"},
+		"wide tolerance": {[]string{"--auto", "--max-load", "4", "--auto-tolerance", "100%"}, "--auto: tolerance 1: want a share between 0 and 1"},
+		"apart negative": {[]string{"--rate", "-1"}, `--rate: "-1" is not a list of numbers above zero`},
+		"two negatives":  {[]string{"--concurrency", "-4,8", "--duration", "-1s"}, `--concurrency: "-4,8" is not a list of numbers above zero`},
+		"minus a second": {[]string{"--concurrency", "1", "--duration", "-1s"}, `--duration: "-1s" is not a duration above zero`},
+		"no argument":    {[]string{"--rate", "--auto"}, "expected argument for flag '--rate'"},
+		"auto mode":      {[]string{"--auto-mode", "bogus"}, `--auto-mode: "bogus" is not one of concurrency, rate`},
+		"format":         {[]string{"--format", "pdf"}, `--format: "pdf" is not one of text, json, csv, markdown, html`},
 	} {
 		code, out, errs := tokprobe(t, nil, short("http://127.0.0.1:1", tt.args...)...)
-		if code == exitOK || !strings.Contains(errs, tt.want) || out != "" {
+		if code != exitUsage || !strings.Contains(errs, tt.want) || out != "" {
 			t.Errorf("%s: status %d, want %q in:\n%s", name, code, tt.want, errs)
 		}
-		if name != "few requests" && code != exitUsage {
-			t.Errorf("%s: status %d, want %d", name, code, exitUsage)
+	}
+}
+
+// TestSweepAutoFlags: the search takes its start and tolerance from the flags,
+// and a rate that names no start begins low.
+func TestSweepAutoFlags(t *testing.T) {
+	for args, want := range map[string]sweep.Auto{
+		"--max-load 64": {MaxLoad: 64},
+		"--max-load 64 --auto-start 4 --auto-tolerance 10%":     {Start: 4, MaxLoad: 64, Tolerance: 0.1},
+		"--max-load 2 --auto-mode rate":                         {Start: 0.25, MaxLoad: 2},
+		"--max-load 16 --auto-mode rate --auto-start 2.5":       {Start: 2.5, MaxLoad: 16},
+		"--max-load 16 --auto-mode rate --auto-tolerance 0.005": {Start: 1, MaxLoad: 16, Tolerance: 0.005},
+	} {
+		app := kingpin.New("tokprobe", "")
+		f := bindSweep(app.Command("sweep", ""))
+		_, err := app.Parse(append([]string{"sweep", "--base-url", "http://127.0.0.1:1", "--model", "m", "--auto"}, strings.Fields(args)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		job, err := f.job(console{err: &bytes.Buffer{}, env: func(string) (string, bool) { return "", false }})
+		if err != nil || *job.plan.Auto != want {
+			t.Errorf("%s: %+v, %v, want %+v", args, job, err, want)
+		}
+	}
+}
+
+// TestNumberHelp: a flag of one number does not promise a list.
+func TestNumberHelp(t *testing.T) {
+	for command, want := range map[string][]string{
+		"sweep": {"--concurrency=N,N,…", "--max-load=N ", "--burstiness=N ", "--auto-start=N "},
+		"plan":  {"--peak-rps=N ", "--per-instance-rps=N "},
+	} {
+		_, out, _ := tokprobe(t, nil, command, "--help")
+		for _, w := range want {
+			if !strings.Contains(out, w) {
+				t.Errorf("%s --help lacks %q:\n%s", command, w, out)
+			}
 		}
 	}
 }

@@ -26,19 +26,18 @@ func (f *sweepFlags) plan(ch *choice, mode capacity.Mode, ladder []float64) (swe
 	}
 	p.Abort.TTFT, p.Abort.ErrorRatio = *f.abortTTFT, *f.abortErrors
 	if f.auto {
-		p.Auto = &sweep.Auto{MaxLoad: (*f.maxLoad)[0]}
-		if mode == capacity.Rate {
-			p.Auto.Start = min(1, (*f.maxLoad)[0]/8)
+		p.Auto = &sweep.Auto{MaxLoad: *f.maxLoad, Start: *f.autoStart, Tolerance: *f.autoTolerance}
+		if mode == capacity.Rate && p.Auto.Start == 0 {
+			p.Auto.Start = min(1, *f.maxLoad/8)
 		}
 	}
 	switch {
-	case len(*f.burstiness) > 1:
-		return p, usagef("--burstiness: give one number")
-	case len(*f.burstiness) == 1 && p.Arrival != capacity.Gamma:
+	case *f.burstiness > 0 && p.Arrival != capacity.Gamma:
 		return p, usagef("--burstiness shapes gamma arrivals: add --arrival gamma, or leave it out")
-	case len(*f.burstiness) == 1:
-		p.Burstiness = (*f.burstiness)[0]
+	case *f.burstiness == 0 && p.Arrival == capacity.Gamma:
+		return p, usagef("--arrival gamma needs --burstiness: below 1 is burstier than Poisson, 1 is Poisson")
 	}
+	p.Burstiness = *f.burstiness
 	p.Conditions = capacity.Conditions{
 		Version: versionLine(), GoVersion: runtime.Version(), Host: hostLine(), Endpoint: ch.target.BaseURL,
 	}
