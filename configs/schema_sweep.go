@@ -1,6 +1,8 @@
 package configs
 
 import (
+	"slices"
+	"strconv"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -20,6 +22,14 @@ type sweep struct {
 	slo     *item
 	cronAt  node
 	at      node
+	places  sweepPlaces
+}
+
+// sweepPlaces are where keys stand that others are checked against; nil where
+// the key is not given.
+type sweepPlaces struct {
+	ladder, requests, duration, longest *node
+	scenario, lang, arrival, burstiness *node
 }
 
 func (f *file) readSweep(n node) {
@@ -27,23 +37,28 @@ func (f *file) readSweep(n node) {
 	s.Limits = probe.SweepLimits()
 	s.Abort = roster.Abort{ErrorRatio: 0.2, TTFT: 10 * time.Second, BystanderTTFT: 5}
 	s.MaxDuration, s.Arrival, s.Seed, s.Repeats = 30*time.Minute, "poisson", 1, 1
-	var requestsAt, scenarioAt *node
+	at := &s.places
 	ok := n.object(keys{
-		"name":         func(n node) { s.name = n.name() },
-		"targets":      func(n node) { s.targets = n.words() },
-		"models":       func(n node) { s.models = n.words() },
-		"cron":         func(n node) { s.Cron, s.cronAt = n.line(), n },
-		"timezone":     func(n node) { s.Zone = n.zone() },
-		"scenario":     func(n node) { s.Scenario, scenarioAt = n.oneOf("T1", "T2", "T3", "T4"), &n },
-		"prompt":       func(n node) { s.prompt = &item{n.line(), n} },
-		"protocol":     func(n node) { s.Protocol = n.oneOf(protocols()...) },
-		"ladder":       s.readLadder,
-		"requests":     func(n node) { s.Requests, requestsAt = int(n.integer(1, 1_000_000)), &n },
-		"repeats":      func(n node) { s.Repeats = int(n.integer(1, 16)) },
-		"duration":     func(n node) { s.Duration = n.duration(time.Second, day) },
-		"arrival":      func(n node) { s.Arrival = n.oneOf("poisson", "constant", "gamma") },
+		"name":     func(n node) { s.name = n.name() },
+		"targets":  func(n node) { s.targets = n.words() },
+		"models":   func(n node) { s.models = n.words() },
+		"cron":     func(n node) { s.Cron, s.cronAt = n.line(), n },
+		"timezone": func(n node) { s.Zone = n.zone() },
+		"scenario": func(n node) { s.Scenario, at.scenario = n.oneOf("T1", "T2", "T3", "T4"), &n },
+		"lang":     func(n node) { s.Language, at.lang = n.oneOf(roster.Languages()...), &n },
+		"prompt":   func(n node) { s.prompt = &item{n.line(), n} },
+		"protocol": func(n node) { s.Protocol = n.oneOf(protocols()...) },
+		"ladder":   func(n node) { s.readLadder(n); at.ladder = &n },
+		"requests": func(n node) { s.Requests, at.requests = int(n.integer(1, 1_000_000)), &n },
+		"repeats":  func(n node) { s.Repeats = int(n.integer(1, 16)) },
+		"duration": func(n node) { s.Duration, at.duration = n.duration(time.Second, day), &n },
+		"arrival":  func(n node) { s.Arrival, at.arrival = n.oneOf("poisson", "constant", "gamma"), &n },
+		"burstiness": func(n node) {
+			s.Burstiness, at.burstiness = n.number(0.01, "a number over 0, at least 0.01, such as 0.5"), &n
+		},
 		"seed":         func(n node) { s.Seed = uint64(n.integer(0, 1<<53)) },
-		"max_duration": func(n node) { s.MaxDuration = n.duration(time.Second, 7*day) },
+		"cool_down":    s.readCoolDown,
+		"max_duration": func(n node) { s.MaxDuration, at.longest = n.duration(time.Second, 7*day), &n },
 		"slo":          func(n node) { s.slo = &item{n.line(), n} },
 		"api_key_env":  func(n node) { s.KeyEnv = n.envName() },
 		"locations":    func(n node) { n.list(false, func(n node) { s.Locations = append(s.Locations, n.name().text) }) },
@@ -54,18 +69,77 @@ func (f *file) readSweep(n node) {
 	if !ok {
 		return
 	}
-	if s.Duration > 0 && requestsAt != nil {
-		requestsAt.bad("", "duration is given too; a level ends by one of the two, keep one")
-	}
-	if s.prompt != nil && scenarioAt != nil {
-		scenarioAt.bad(quote(s.Scenario), "prompt is given too; keep one of the two")
-	}
-	if s.prompt == nil && s.Scenario == "" && scenarioAt == nil {
-		s.Scenario = "T2"
-	}
+	s.checkPrompt()
+	s.checkArrival()
+	s.checkRequests()
 	checkCron(s.cronAt, s.Cron, s.Zone)
 	s.Name = s.name.text
 	f.sweeps = append(f.sweeps, s)
+}
+
+// readCoolDown: 0s is asked for and means none, which 0 would not say.
+func (s *sweep) readCoolDown(n node) {
+	before := len(n.w.problems)
+	s.CoolDown = n.duration(0, day)
+	if s.CoolDown == 0 && len(n.w.problems) == before {
+		s.CoolDown = -1
+	}
+}
+
+// checkPrompt completes what is asked: T2 in English if nothing is said.
+func (s *sweep) checkPrompt() {
+	at := s.places
+	switch {
+	case s.prompt != nil && at.scenario != nil:
+		at.scenario.bad(quote(s.Scenario), "prompt is given too; keep one of the two")
+	case s.prompt != nil && at.lang != nil:
+		at.lang.bad(quote(s.Language), "prompt is given, which is in whatever language it is written; remove lang, or write scenario instead of prompt")
+	}
+	if s.prompt != nil {
+		return
+	}
+	if at.scenario == nil {
+		s.Scenario = "T2"
+	}
+	if at.lang == nil {
+		s.Language = roster.Languages()[0]
+	}
+}
+
+// checkArrival: gamma without a shape would be Poisson, and the other arrivals
+// have none.
+func (s *sweep) checkArrival() {
+	at := s.places
+	switch {
+	case s.Arrival == "gamma" && at.burstiness == nil:
+		at.arrival.bad(quote(s.Arrival), "arrival gamma needs burstiness: below 1 is burstier than Poisson, 1 is Poisson; write burstiness: 0.5")
+	case at.burstiness != nil && s.Arrival != "gamma" && s.Arrival != "":
+		at.burstiness.bad("", "shapes gamma arrivals, and these are %s; write arrival: gamma or remove it", s.Arrival)
+	}
+}
+
+// checkRequests: a level ends by one of requests and duration, and each stream
+// gets at least one request, as the sweep itself demands. Under two a stream
+// the report flags the level.
+func (s *sweep) checkRequests() {
+	at := s.places.requests
+	if at == nil || s.Requests == 0 {
+		return
+	}
+	if s.Duration > 0 {
+		at.bad("", "duration is given too; a level ends by one of the two, keep one")
+		return
+	}
+	if s.Mode != "concurrency" || len(s.Ladder) == 0 {
+		return
+	}
+	n, most := strconv.Itoa(s.Requests), slices.Max(s.Ladder)
+	switch {
+	case float64(s.Requests) < most:
+		at.bad(n, "is fewer than the %.0f streams of the ladder, some of which would have none, so every run would fail; write at least %.0f, better %.0f, or end the ladder at %s", most, 2*most, 4*most, n)
+	case float64(s.Requests) < 2*most:
+		at.warn(n, "is under 2 a stream at %.0f streams, where ramp and drain weigh heavily (few_requests); write at least %.0f", most, 2*most)
+	}
 }
 
 func (s *sweep) readAbort(n node) {

@@ -175,12 +175,12 @@ func (d *daemon) openSweep(sw roster.Sweep) (schedule.SweepEndpoint, error) {
 }
 
 // sweepPrompt is what a sweep asks: its own prompt, or that of its scenario
-// with the params of the target.
+// in its language with the params of the target.
 func sweepPrompt(sw roster.Sweep) (probe.Prompt, error) {
 	if sw.Prompt != nil {
 		return *sw.Prompt, nil
 	}
-	p, err := sweep.ScenarioPrompt(strings.ToUpper(sw.Scenario), "")
+	p, err := sweep.ScenarioPrompt(strings.ToUpper(sw.Scenario), sw.Language)
 	p.Params = sw.Params
 	return p, err
 }

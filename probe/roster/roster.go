@@ -89,6 +89,7 @@ type Sweep struct {
 	Name, Target, Model string
 	Cron, Zone          string
 	Scenario            string // T1 … T4, or empty with Prompt
+	Language            string // of the scenario's prompt; empty with Prompt
 	Prompt              *probe.Prompt
 	// Params of the target go into the prompt of a scenario; a Prompt has them
 	// in its own.
@@ -101,7 +102,9 @@ type Sweep struct {
 	Duration    time.Duration // per level, instead of Requests
 	Repeats     int           // runs of the levels around the knee in all
 	Arrival     string        // poisson, constant, gamma
+	Burstiness  float64       // shape of gamma; 0 with the others
 	Seed        uint64
+	CoolDown    time.Duration // between levels; 0: DefaultCoolDown, less: none
 	MaxDuration time.Duration
 	SLO         *slo.SLO
 	KeyEnv      string // own key, if any
@@ -111,6 +114,13 @@ type Sweep struct {
 	Thresholds  capacity.Thresholds // of the judgement
 	Hash        string
 }
+
+// DefaultCoolDown is how long the endpoint is left alone between two levels.
+const DefaultCoolDown = 5 * time.Second
+
+// Languages of the scenarios' prompts, the default first. They stand here, and
+// not beside the prompts, for the configuration to know them.
+func Languages() []string { return []string{"en", "zh"} }
 
 // Abort says when a scheduled sweep gives up. With the zero value only its
 // bystander can end it.

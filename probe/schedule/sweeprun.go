@@ -121,12 +121,12 @@ func (w *sweeper) plan(sw roster.Sweep, target roster.Target) (sweep.Plan, error
 	}
 	c := w.cfg.Conditions
 	c.Sweep, c.Target, c.Model, c.Protocol = sw.Name, sw.Target, sw.Model, sw.Protocol
-	c.Endpoint, c.Scenario, c.Location = target.BaseURL, sw.Scenario, w.cfg.Location
+	c.Endpoint, c.Scenario, c.Language, c.Location = target.BaseURL, sw.Scenario, sw.Language, w.cfg.Location
 	return sweep.Plan{
 		Target: sw.Target, Model: sw.Model, Protocol: sw.Protocol,
 		Mode: capacity.Mode(sw.Mode), Ladder: sw.Ladder, Requests: sw.Requests, Duration: sw.Duration, Repeats: sw.Repeats, Scheduled: true,
-		Arrival: capacity.Arrival(sw.Arrival), Seed: sw.Seed, Prompts: []probe.Prompt{prompt}, Limits: sw.Limits,
-		MaxDuration: sw.MaxDuration, Abort: sw.Abort, SLO: sw.SLO, Thresholds: sw.Thresholds, Conditions: c,
+		Arrival: capacity.Arrival(sw.Arrival), Burstiness: sw.Burstiness, Seed: sw.Seed, Prompts: []probe.Prompt{prompt}, Limits: sw.Limits,
+		CoolDown: sw.CoolDown, MaxDuration: sw.MaxDuration, Abort: sw.Abort, SLO: sw.SLO, Thresholds: sw.Thresholds, Conditions: c,
 	}, nil
 }
 

@@ -70,7 +70,7 @@ type Auto struct {
 }
 
 const (
-	defaultCoolDown    = 5 * time.Second
+	defaultCoolDown    = roster.DefaultCoolDown
 	refusedCoolDown    = time.Minute // after a 429, at least
 	defaultMaxInFlight = 1000
 	maxWarmUps         = 8

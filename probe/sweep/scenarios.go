@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tokprobe/probe"
+	"tokprobe/probe/roster"
 	"tokprobe/probe/wire"
 )
 
@@ -42,7 +43,7 @@ var scenarios = []scenario{
 }
 
 // Languages of the scenarios' prompts, the default first.
-func Languages() []string { return []string{"en", "zh"} }
+func Languages() []string { return roster.Languages() }
 
 // Scenarios returns the names of the fixed workloads.
 func Scenarios() []string {
