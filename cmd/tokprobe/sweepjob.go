@@ -52,6 +52,7 @@ func (j *sweepJob) run(ctx context.Context, c console) int {
 	if url := j.metricsURL(); url != "" {
 		env.ServerMetrics = pageReader(url)
 	}
+	fmt.Fprintln(c.err, j.forecast())
 	result, err := sweep.Run(ctx, j.plan, env)
 	line.clear()
 	stopWatching()
@@ -60,6 +61,20 @@ func (j *sweepJob) run(ctx context.Context, c console) int {
 		return fail(c, err)
 	}
 	return j.finish(c, result)
+}
+
+// forecast says what the sweep may cost while Ctrl-C still costs nothing. Money
+// only where the target has a price.
+func (j *sweepJob) forecast() string {
+	load := j.plan.Forecast()
+	line := fmt.Sprintf("forecast: up to %.0f requests, %.0f tokens", load.Requests, load.Tokens())
+	if p := j.choice.target.Price; p != nil {
+		line += fmt.Sprintf(", %.2f %s", (load.InputTokens*p.Input+load.OutputTokens*p.Output)/1e6, p.Currency)
+	}
+	if j.plan.Repeats > 1 {
+		line += ", and repeats of the levels around the knee"
+	}
+	return line
 }
 
 func (j *sweepJob) metricsURL() string {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -102,6 +103,9 @@ func (f *sweepFlags) pickScenario(p *sweep.Plan) error {
 
 // readDataset says which lines could not be used.
 func (f *sweepFlags) readDataset(c console, p *sweep.Plan) error {
+	if err := readable(f.dataset); err != nil {
+		return usagef("--dataset: %v", err)
+	}
 	file, err := os.Open(f.dataset)
 	if err != nil {
 		return usagef("--dataset: %v", err)
@@ -120,8 +124,27 @@ func (f *sweepFlags) readDataset(c console, p *sweep.Plan) error {
 		fmt.Fprintf(c.err, "note: %s line %d is skipped: %s\n", f.dataset, bad.Line, bad.Why)
 	}
 	p.Prompts = data.Prompts
-	p.Conditions.Prompt = fmt.Sprintf("data set of %d prompts, %d used", data.Good, len(data.Prompts))
+	p.Conditions.Prompt = fmt.Sprintf("data set %s: %d prompts, %d used", filepath.Base(f.dataset), data.Good, len(data.Prompts))
 	return nil
+}
+
+// readable lets files and pipes pass, so that <(zcat …) is a data set, too. A
+// device such as /dev/zero has no end.
+func readable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil // opening it says why
+	}
+	what := "socket"
+	switch mode := info.Mode(); {
+	case mode.IsRegular(), mode&os.ModeNamedPipe != 0:
+		return nil
+	case mode.IsDir():
+		what = "folder"
+	case mode&os.ModeDevice != 0:
+		what = "device"
+	}
+	return fmt.Errorf("%s is a %s; name a JSON or JSONL file", path, what)
 }
 
 func (f *sweepFlags) pickSLO(p *sweep.Plan, ch *choice) error {

@@ -39,6 +39,9 @@ const (
 	defaultSample = 1000
 	maxEntry      = 16 << 20
 	maxBadLines   = 20
+	// maxDataset bounds what is read in all: a pipe whose writer never stops
+	// would else be read for ever.
+	maxDataset = 4 << 30
 )
 
 // ReadDataset reads prompts from JSON lines or one JSON array. An entry is an
@@ -50,8 +53,12 @@ const (
 //
 // Entries that are none of these are skipped and reported with the number of
 // their line. The sample is drawn with the seed: the same file and seed give
-// the same prompts. No usable entry is an error.
+// the same prompts. No usable entry is an error, and so are more than 4 GiB.
 func ReadDataset(src io.Reader, how Sampling) (Dataset, error) {
+	return readDataset(&cappedReader{src: src, left: maxDataset}, how)
+}
+
+func readDataset(src *cappedReader, how Sampling) (Dataset, error) {
 	if how.Most <= 0 {
 		how.Most = defaultSample
 	}
@@ -63,6 +70,9 @@ func ReadDataset(src io.Reader, how Sampling) (Dataset, error) {
 	} else if err == nil {
 		err = d.lines(in)
 	}
+	if src.over { // the array reader takes it for a broken entry
+		err = errHugeDataset
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Dataset{}, err
 	}
@@ -70,6 +80,25 @@ func ReadDataset(src io.Reader, how Sampling) (Dataset, error) {
 		return Dataset{}, d.none()
 	}
 	return d.out, nil
+}
+
+var errHugeDataset = errors.New("the data set is larger than 4 GiB: cut it down, such as with head or split")
+
+// cappedReader fails where io.LimitReader would pretend that the file ends.
+type cappedReader struct {
+	src  io.Reader
+	left int64
+	over bool
+}
+
+// Read implements io.Reader.
+func (c *cappedReader) Read(p []byte) (int, error) {
+	n, err := c.src.Read(p)
+	if c.left -= int64(n); c.left < 0 {
+		c.over = true
+		return 0, errHugeDataset
+	}
+	return n, err
 }
 
 type datasetReader struct {

@@ -150,3 +150,26 @@ func TestPromptsHash(t *testing.T) {
 		t.Error("the hash of several prompts depends on their order")
 	}
 }
+
+// TestHugeDataset: what does not end is refused, as lines, as an array and as
+// one line without an end; what just fits is read.
+func TestHugeDataset(t *testing.T) {
+	for text, most := range map[string]int64{
+		strings.Repeat("{\"prompt\": \"x\"}\n", 9000):               100_000,
+		"[" + strings.Repeat("{\"prompt\": \"x\"},", 9000):          100_000,
+		"[{\"prompt\": \"" + strings.Repeat("x", 200_000):           100_000,
+		strings.Repeat("\x00", 200_000):                             100_000,
+		strings.Repeat("\n", 200_000):                               100_000,
+		"[" + strings.Repeat("\n", 200_000) + "{\"prompt\":\"x\"}]": 100_000,
+	} {
+		_, err := readDataset(&cappedReader{src: strings.NewReader(text), left: most}, Sampling{})
+		if err != errHugeDataset {
+			t.Errorf("%.20q: %v, want %v", text, err, errHugeDataset)
+		}
+	}
+	text := "{\"prompt\": \"x\"}\n"
+	d, err := readDataset(&cappedReader{src: strings.NewReader(text), left: int64(len(text))}, Sampling{})
+	if err != nil || d.Good != 1 {
+		t.Errorf("a data set that just fits: %d good, %v", d.Good, err)
+	}
+}

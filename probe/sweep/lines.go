@@ -12,7 +12,7 @@ var errLongLine = errors.New("line too long")
 // lineCounter reads a file and knows at which line each of its bytes is.
 type lineCounter struct {
 	r      *bufio.Reader
-	number int     // lines read by line
+	number int     // lines skipped by peek or read by line
 	offset int64   // bytes read by Read
 	breaks []int64 // offsets of the line feeds among them
 }
@@ -30,7 +30,6 @@ func (c *lineCounter) peek() (byte, error) {
 		switch next[0] {
 		case '\n':
 			c.number++
-			c.breaks = append(c.breaks, -1)
 		case ' ', '\t', '\r':
 		default:
 			return next[0], nil
@@ -75,5 +74,5 @@ func (c *lineCounter) Read(p []byte) (int, error) {
 
 // lineAt is the line of a byte that Read has delivered.
 func (c *lineCounter) lineAt(offset int64) int {
-	return 1 + sort.Search(len(c.breaks), func(i int) bool { return c.breaks[i] >= offset })
+	return 1 + c.number + sort.Search(len(c.breaks), func(i int) bool { return c.breaks[i] >= offset })
 }
