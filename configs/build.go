@@ -196,6 +196,12 @@ func (b *builder) ladders(s *sweep) []roster.Sweep {
 		if one.KeyEnv == "" && at.target.auth.given() {
 			s.at.warn("", "sweeps of %s use the key of its probes, so they share a quota with production if that does; write api_key_env: NAME for a key of their own", one.Target)
 		}
+		if len(list) == 0 {
+			s.checkRuns(one)
+		}
+		if len(list) == 0 || list[len(list)-1].Target != one.Target { // models of a target cost the same
+			s.checkBudget(one, at.target.budget.SweepTokensPerDay)
+		}
 		one.Hash = roster.Hash(one)
 		list = append(list, one)
 	}

@@ -51,6 +51,9 @@ type Thresholds struct {
 	QueueTTFT, DecodeTPOT float64
 }
 
+// Window is MinWindow, or its default.
+func (t Thresholds) Window() time.Duration { return t.withDefaults().MinWindow }
+
 // withDefaults fills in what is zero.
 func (t Thresholds) withDefaults() Thresholds {
 	for _, f := range []struct {

@@ -161,16 +161,30 @@ func scenarioSize(name string) (in, out int) {
 // is said: its steady window must last 30 s and begins with the first answer.
 const RateLevel = 45 * time.Second
 
+// size is how many tokens the prompt and its answer have. A bound among the
+// params of the target holds for scenarios, too.
+func (s Sweep) size() (in, out int) {
+	if s.Prompt != nil {
+		return EstimateInput(*s.Prompt), EstimateOutput(*s.Prompt)
+	}
+	in, out = scenarioSize(s.Scenario)
+	return in, EstimateOutput(probe.Prompt{Params: s.Params, MaxTokens: out})
+}
+
+// Answer is how long a forecast takes one answer to last: 20 ms a token and
+// 0.2 s to the first, so 1.48 s for the 64 tokens of T2.
+func (s Sweep) Answer() time.Duration {
+	_, out := s.size()
+	return 200*time.Millisecond + time.Duration(min(max(out, 0), 1e9))*20*time.Millisecond
+}
+
 // OneRun forecasts one run: for each level its requests (by rule max(20, 2·N)
 // if the sweep does not say) plus a warm-up of one a stream, at most 8. With a
 // duration a level asks rate × duration, or of N streams as many as answers of
 // 20 ms a token and 0.2 s to the first fit in. Without either, a level of a
 // rate lasts RateLevel, which is what its judgement needs.
 func (s Sweep) OneRun() Load {
-	in, out := scenarioSize(s.Scenario)
-	if s.Prompt != nil {
-		in, out = EstimateInput(*s.Prompt), EstimateOutput(*s.Prompt)
-	}
+	in, out := s.size()
 	l := Load{Minutes: s.MaxDuration.Minutes()}
 	for _, load := range s.Ladder {
 		streams := load
@@ -187,7 +201,7 @@ func (s Sweep) OneRun() Load {
 		if s.Duration > 0 {
 			n = load * s.Duration.Seconds()
 			if s.Mode != "rate" {
-				n /= 0.2 + 0.02*float64(out)
+				n /= s.Answer().Seconds()
 			}
 		}
 		l.Requests += n + min(streams, 8)

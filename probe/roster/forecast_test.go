@@ -71,6 +71,8 @@ func TestOneRun(t *testing.T) {
 		{"requests", Sweep{Mode: "concurrency", Ladder: []float64{4, 8}, Requests: 100}, 200 + 4 + 8},
 		// An answer of T2 lasts 0.2 + 64·0.02 = 1.48 s.
 		{"duration", Sweep{Mode: "concurrency", Scenario: "T2", Ladder: []float64{1}, Duration: 148 * time.Second}, 100 + 1},
+		// The target bounds its answers to 10 tokens: 0.4 s.
+		{"bounded", Sweep{Mode: "concurrency", Scenario: "T4", Params: map[string]any{"max_tokens": 10}, Ladder: []float64{1}, Duration: 40 * time.Second}, 100 + 1},
 		{"rate", Sweep{Mode: "rate", Ladder: []float64{0.5}, Duration: 40 * time.Second}, 20 + 1},
 	}
 	for _, tt := range tests {
