@@ -27,6 +27,8 @@ const (
 func main() {
 	log.SetOutput(stdLog{os.Stderr})
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second signal ends the process itself, wherever it hangs.
+	context.AfterFunc(ctx, stop)
 	code := run(ctx, os.Args[1:], console{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv})
 	stop()
 	os.Exit(code)

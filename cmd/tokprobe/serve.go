@@ -34,7 +34,7 @@ func serveCommand(app *kingpin.Application) command {
 	clause.Flag("web.listen-address", "Address to listen on; may be repeated.").Default(exporter.DefaultListenAddress).StringsVar(&f.listen)
 	clause.Flag("web.config.file", "TLS and basic auth, as the Prometheus exporter toolkit reads them.").PlaceHolder("F").StringVar(&f.webConfig)
 	clause.Flag("web.health-address", "Serve /-/healthy and /-/ready on a plain listener of their own.").PlaceHolder("A").StringVar(&f.healthAddress)
-	clause.Flag("web.enable-lifecycle", "Allow POST /-/reload. SIGHUP always works.").BoolVar(&f.lifecycle)
+	clause.Flag("web.enable-lifecycle", "Allow what changes state: POST to /-/reload, /-/sweeps/stop and resume, /-/probes/stop and resume, /api/v1/…/run. SIGHUP always reloads.").BoolVar(&f.lifecycle)
 	clause.Flag("web.enable-pprof", "Serve /debug/pprof/.").BoolVar(&f.pprof)
 	clause.Flag("shard", "Run only part of the probes: 2/5 is the second of five parts, auto/5 the one of this StatefulSet ordinal.").PlaceHolder("I/N").StringVar(&f.shard)
 	clause.Flag("location", "Name of this place; sweeps that name locations run only in those.").PlaceHolder("NAME").StringVar(&f.location)

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -156,19 +157,33 @@ func TestSweepGate(t *testing.T) {
 // TestSweepOtherLadder: what could not be compared in the end is refused before
 // anything is sent.
 func TestSweepOtherLadder(t *testing.T) {
-	path, err := saveReport(t.TempDir(), steady(100*time.Millisecond))
+	base := steady(100 * time.Millisecond)
+	base.Conditions.MaxTokens = 4
+	path, err := saveReport(t.TempDir(), base)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for want, ladder := range map[string][]string{
-		"has the levels 1,2, this ladder 1,4":          {"--concurrency", "1,4"},
-		"is a ladder of concurrency, this one of rate": {"--rate", "1,2"},
+		"has the levels 1,2, this ladder 1,4":                         {"--concurrency", "1,4"},
+		"is a ladder of concurrency, this one of rate":                {"--rate", "1,2"},
+		"what --auto will try is not known before":                    {"--auto", "--max-load", "4"},
+		"not comparable: max_tokens was 4 and is 16":                  {"--concurrency", "1,2", "--scenario", "T1", "--max-tokens", "16"},
+		`"ttft_p99@16>5ms": the ladder has no level 16; it has 1,2`:   {"--concurrency", "1,2", "--fail-on", "ttft_p99@16>5ms"},
+		`"attainment<90%": attainment needs an SLO here (--slo NAME)`: {"--concurrency", "1,2", "--fail-on", "attainment<90%"},
 	} {
-		code, _, errs := tokprobe(t, nil, short("http://127.0.0.1:1", append(ladder, "--baseline", path)...)...)
+		code, _, errs := tokprobe(t, nil, append([]string{"sweep", "--base-url", "http://127.0.0.1:1", "--model", "m", "--baseline", path}, withTokens(ladder)...)...)
 		if code != exitUsage || !strings.Contains(errs, want) {
 			t.Errorf("status %d, want %q in %s", code, want, errs)
 		}
 	}
+}
+
+// withTokens asks for 4 tokens where the arguments ask for none.
+func withTokens(args []string) []string {
+	if slices.Contains(args, "--max-tokens") {
+		return args
+	}
+	return append(args, "--max-tokens", "4")
 }
 
 // TestSweepBadUsage: the message names the flag and what to write.

@@ -37,12 +37,32 @@ func (j *sweepJob) readBaseline() error {
 	if r.Mode != j.plan.Mode {
 		return usagef("--baseline: %s is a ladder of %s, this one of %s: TTFT depends on how load is applied, so the two cannot be compared", f.baseline, r.Mode, j.plan.Mode)
 	}
+	if j.plan.Auto != nil {
+		return usagef("--baseline: only equal ladders can be compared, and what --auto will try is not known before; give %s as a ladder", f.baseline)
+	}
 	var theirs []float64
 	for _, l := range r.Levels {
 		theirs = append(theirs, l.Load)
 	}
-	if mine := slices.Sorted(slices.Values(j.plan.Ladder)); j.plan.Auto == nil && !slices.Equal(theirs, mine) {
+	if mine := slices.Sorted(slices.Values(j.plan.Ladder)); !slices.Equal(theirs, mine) {
 		return usagef("--baseline: %s has the levels %s, this ladder %s: only the same levels can be compared", f.baseline, loads(theirs), loads(mine))
+	}
+	if err := capacity.ComparableConditions(r.Conditions, j.plan.Described()); err != nil {
+		return usagef("--baseline: %s: %v", f.baseline, err)
+	}
+	return j.checkGates(theirs)
+}
+
+// checkGates refuses gates that nothing could break: on a level that is not in
+// the ladder, or on attainment without an SLO on both sides.
+func (j *sweepJob) checkGates(levels []float64) error {
+	for _, g := range j.gates {
+		if at, ok := g.AtLoad.Get(); ok && !slices.Contains(levels, at) {
+			return usagef("--fail-on: %q: the ladder has no level %g; it has %s", g.Text, at, loads(levels))
+		}
+		if g.Metric == "attainment" && (j.plan.SLO == nil || j.baseline.Conditions.SLO == "") {
+			return usagef("--fail-on: %q: attainment needs an SLO here (--slo NAME) and in the baseline", g.Text)
+		}
 	}
 	return nil
 }

@@ -20,18 +20,14 @@ func Comparable(base, next Report) error {
 		}
 		return l
 	}
-	bc, nc := base.Conditions, next.Conditions
 	switch {
 	case base.Mode != next.Mode:
 		return fmt.Errorf("not comparable: the baseline is a %s ladder, the new one a %s ladder", base.Mode, next.Mode)
 	case !slices.Equal(loads(b), loads(n)):
 		return fmt.Errorf("not comparable: the baseline has the levels %s, the new report %s", joinLoads(loads(b)), joinLoads(loads(n)))
-	case bc.Arrival != nc.Arrival || bc.Burstiness != nc.Burstiness:
-		return fmt.Errorf("not comparable: arrivals were %q (burstiness %g) and are %q (%g)", bc.Arrival, bc.Burstiness, nc.Arrival, nc.Burstiness)
-	case bc.InputTokens != nc.InputTokens:
-		return fmt.Errorf("not comparable: prompts of %d input tokens were asked for, now %d", bc.InputTokens, nc.InputTokens)
-	case bc.MaxTokens != nc.MaxTokens:
-		return fmt.Errorf("not comparable: max_tokens was %d and is %d", bc.MaxTokens, nc.MaxTokens)
+	}
+	if err := ComparableConditions(base.Conditions, next.Conditions); err != nil {
+		return err
 	}
 	for i := range b {
 		for _, f := range []struct {
@@ -42,6 +38,20 @@ func Comparable(base, next Report) error {
 				return fmt.Errorf("not comparable: at level %g the mean %s was %.0f tokens and is %.0f", b[i].Load, f.what, f.base.V, f.now.V)
 			}
 		}
+	}
+	return nil
+}
+
+// ComparableConditions is the part of Comparable that is known before a sweep
+// sends anything.
+func ComparableConditions(bc, nc Conditions) error {
+	switch {
+	case bc.Arrival != nc.Arrival || bc.Burstiness != nc.Burstiness:
+		return fmt.Errorf("not comparable: arrivals were %q (burstiness %g) and are %q (%g)", bc.Arrival, bc.Burstiness, nc.Arrival, nc.Burstiness)
+	case bc.InputTokens != nc.InputTokens:
+		return fmt.Errorf("not comparable: prompts of %d input tokens were asked for, now %d", bc.InputTokens, nc.InputTokens)
+	case bc.MaxTokens != nc.MaxTokens:
+		return fmt.Errorf("not comparable: max_tokens was %d and is %d", bc.MaxTokens, nc.MaxTokens)
 	}
 	return nil
 }

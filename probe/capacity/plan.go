@@ -83,7 +83,7 @@ func (p *Plan) perInstance(d Demand) error {
 	}
 	instances := max(1, d.Instances)
 	p.PerInstanceRPS = rps / float64(instances)
-	p.Basis = fmt.Sprintf("%s: %g requests per second over %d instance(s)", basis, rps, instances)
+	p.Basis = fmt.Sprintf("%s: %.4g requests per second over %d instance(s)", basis, rps, instances)
 	return nil
 }
 

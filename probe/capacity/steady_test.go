@@ -46,6 +46,22 @@ func TestIdealServerHasNoKneeClosed(t *testing.T) {
 	}
 }
 
+// TestShortClosedWindow: 10 requests at 8 streams leave a window of a quarter of
+// an answer, in which anything may come out. 12 leave half of one.
+func TestShortClosedWindow(t *testing.T) {
+	v := server{TTFT: 40 * time.Millisecond, TPOT: 5 * time.Millisecond, Tokens: 4}
+	e2e := v.TTFT + 3*v.TPOT
+	for requests, want := range map[int]State{10: NotJudged, 12: Scaling, 16: Scaling} {
+		r := closedReport(v, []int{1, 8}, func(int) int { return requests }, e2e)
+		if l := r.Levels[1]; l.State != want || l.TooShort != (want == NotJudged) {
+			t.Errorf("%d requests: window %.4f s of answers of %s, too short %v, %s, want %s", requests, l.SteadySeconds.V, e2e, l.TooShort, l.State, want)
+		}
+		if peak := r.PeakOutputThroughput.V; want == NotJudged && peak != r.Levels[0].SteadyOutputThroughput.V {
+			t.Errorf("peak %g comes from a level that was not judged", peak)
+		}
+	}
+}
+
 func near(t *testing.T, what string, got probe.Opt[float64], want, share float64) {
 	t.Helper()
 	if !got.OK || math.Abs(got.V-want) > share*math.Abs(want) {

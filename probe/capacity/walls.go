@@ -132,6 +132,22 @@ func growthWall(levels []Level, knee Knee, th Thresholds) (Wall, bool) {
 	return Wall{}, false
 }
 
+// latenciesBeyond tells how far TTFT and TPOT went beyond the knee: not far
+// enough for a wall, and perhaps far from the lowest load, where the knee lies
+// in a queue already.
+func latenciesBeyond(levels []Level, knee Knee) string {
+	at := slices.IndexFunc(levels, func(l Level) bool { return l.Load == knee.Load.V })
+	if at < 0 || at == len(levels)-1 || levels[at].Stats[TTFT].N == 0 || levels[len(levels)-1].Stats[TTFT].N == 0 {
+		return ""
+	}
+	low, k, l := levels[0], levels[at], levels[len(levels)-1]
+	text := fmt.Sprintf("; TTFT P50 went from %s to %s at %g and %s", showMS(k.Stats[TTFT].P50), showMS(l.Stats[TTFT].P50), l.Load, tpotStayed(k, l))
+	if low.Load != k.Load && low.Stats[TTFT].N > 0 {
+		text += fmt.Sprintf(", from a TTFT P50 of %s at %g", showMS(low.Stats[TTFT].P50), low.Load)
+	}
+	return text
+}
+
 func tpotStayed(k, l Level) string {
 	if k.Stats[TPOT].N == 0 || l.Stats[TPOT].N == 0 {
 		return "TPOT is not known"
@@ -142,7 +158,7 @@ func tpotStayed(k, l Level) string {
 func noWall(levels []Level, knee Knee) string {
 	switch {
 	case knee.Reached:
-		return fmt.Sprintf("throughput stopped rising after %g, but neither refusals nor failures were seen, and TTFT and TPOT hardly grew", knee.Load.V)
+		return fmt.Sprintf("throughput stopped rising after %g, but neither refusals nor failures were seen%s", knee.Load.V, latenciesBeyond(levels, knee))
 	case knee.AtLeast.OK:
 		return fmt.Sprintf("no wall was seen up to %g", knee.AtLeast.V)
 	}

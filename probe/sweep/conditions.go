@@ -9,21 +9,19 @@ import (
 	"tokprobe/probe/capacity"
 )
 
-// conditions fills in what only the run knows.
-func (s *sweep) conditions(r capacity.Report) capacity.Conditions {
-	c, p := s.plan.Conditions, s.plan
-	first := p.Prompts[0]
-	c.Target, c.Model, c.Protocol = or(c.Target, p.Target), or(c.Model, p.Model), or(or(c.Protocol, p.Protocol), "openai-chat")
-	c.ServedModel = or(c.ServedModel, s.served)
-	c.Prompt = or(c.Prompt, first.Name)
-	c.PromptHash = promptsHash(p.Prompts)
-	c.Cache = or(string(first.Cache), string(probe.CacheBust))
-	c.InputTokens, c.MaxTokens, c.ForceLength = first.InputTokens, p.wantTokens(), first.ForceLength
-	c.PromptTokensP50 = promptTokens(r.Levels, 0.5)
-	c.Ladder, c.Seed = p.Ladder, p.Seed
-	if p.Auto != nil {
-		c.Ladder = s.loads()
+// Described returns the conditions of the plan, as far as they are known before
+// it runs.
+func (p Plan) Described() capacity.Conditions {
+	c := p.Conditions
+	if len(p.Prompts) > 0 {
+		first := p.Prompts[0]
+		c.Prompt = or(c.Prompt, first.Name)
+		c.PromptHash = promptsHash(p.Prompts)
+		c.Cache = or(string(first.Cache), string(probe.CacheBust))
+		c.InputTokens, c.MaxTokens, c.ForceLength = first.InputTokens, p.wantTokens(), first.ForceLength
 	}
+	c.Target, c.Model, c.Protocol = or(c.Target, p.Target), or(c.Model, p.Model), or(or(c.Protocol, p.Protocol), "openai-chat")
+	c.Ladder, c.Seed = p.Ladder, p.Seed
 	if p.Mode == capacity.Rate {
 		c.Arrival, c.Burstiness = or(string(p.Arrival), string(capacity.Poisson)), p.Burstiness
 	}
@@ -31,6 +29,17 @@ func (s *sweep) conditions(r capacity.Report) capacity.Conditions {
 	c.Thresholds = p.Thresholds.Changed()
 	if p.SLO != nil {
 		c.SLO = p.SLO.Name
+	}
+	return c
+}
+
+// conditions fills in what only the run knows.
+func (s *sweep) conditions(r capacity.Report) capacity.Conditions {
+	c := s.plan.Described()
+	c.ServedModel = or(c.ServedModel, s.served)
+	c.PromptTokensP50 = promptTokens(r.Levels, 0.5)
+	if s.plan.Auto != nil {
+		c.Ladder = s.loads()
 	}
 	c.Started, c.Finished = s.started, time.Now()
 	return c

@@ -249,6 +249,54 @@ func TestServerPagesOfShortLevels(t *testing.T) {
 	})
 }
 
+// TestServerPagesThatCannotBeRead: said once, not level by level.
+func TestServerPagesThatCannotBeRead(t *testing.T) {
+	for want, page := range map[string]func(context.Context) ([]byte, error){
+		"the server's own metrics could not be read: status 404": func(context.Context) ([]byte, error) { return nil, errors.New("status 404") },
+		"the server's own metrics say nothing of sim-fast: want vllm:num_requests_waiting and its like": func(context.Context) ([]byte, error) {
+			return []byte("go_goroutines 12\n"), nil
+		},
+	} {
+		simulate(t, fixed(), func(t *testing.T, w world) {
+			result, err := Run(t.Context(), plan(capacity.Concurrency, 1, 2), Env{Endpoint: w.endpoint, ServerMetrics: page})
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := slices.DeleteFunc(slices.Clone(result.Report.Warnings), func(s string) bool { return s != want })
+			if len(said) != 1 {
+				t.Errorf("warnings %q, want once %q", result.Report.Warnings, want)
+			}
+		})
+	}
+}
+
+// TestEndpointGoneBeforeRepeats: a ladder that was measured well is not spoiled
+// by repeats of levels that nobody answers any more.
+func TestEndpointGoneBeforeRepeats(t *testing.T) {
+	simulate(t, sim.Config{Engine: slotted()}, func(t *testing.T, w world) {
+		p := plan(capacity.Concurrency, 1, 2, 4, 8)
+		p.Repeats = 3
+		gone := false
+		env := Env{Endpoint: w.endpoint, Progress: func(p Progress) {
+			if p.Repeat > 0 && !gone {
+				gone = true
+				w.SetFaults(sim.Faults{ErrorRate: 1, ErrorClass: "http_500"})
+			}
+		}}
+		result, err := Run(t.Context(), p, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := result.Report
+		if !gone || r.Knee.Load != probe.Some(4.0) || walls(r)[capacity.Queue] != 8 || len(walls(r)) != 1 {
+			t.Errorf("knee %+v, walls %v, want 4 and a queue from 8", r.Knee, r.Limits)
+		}
+		if !slices.Contains(r.Warnings, "the level of 2 was not repeated: no request of a second run succeeded") {
+			t.Errorf("warnings %q", r.Warnings)
+		}
+	})
+}
+
 // TestRepeatsWithinBudget: the forecast holds the ladder once, so repeats take
 // what is left of the budget, and what does not fit is left out and said.
 func TestRepeatsWithinBudget(t *testing.T) {

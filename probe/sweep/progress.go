@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,16 @@ func (s *sweep) warnf(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.warnings = append(s.warnings, fmt.Sprintf(format, args...))
+}
+
+// warnOnce is warnf for what every level would say again.
+func (s *sweep) warnOnce(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.warnings, text) {
+		s.warnings = append(s.warnings, text)
+	}
 }
 
 // report tells the progress of a running level until stop is called.

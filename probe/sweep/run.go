@@ -148,8 +148,12 @@ func (s *sweep) step(at step) bool {
 		return false
 	}
 	run := s.level(at)
-	// Of a repetition that was ended early the first run knows better.
-	if worth(run) && (at.repeat == 0 || s.ctx.Err() == nil) {
+	switch {
+	case at.repeat > 0 && !slices.ContainsFunc(run.Samples, capacity.Sample.OK):
+		// The endpoint went away since: the first run knows better.
+		s.warnf("the level of %g was not repeated: no request of a second run succeeded", at.load)
+		return false
+	case worth(run) && (at.repeat == 0 || s.ctx.Err() == nil): // nor does a run that was ended early
 		s.runs[at.load] = append(s.runs[at.load], run)
 	}
 	return s.ctx.Err() == nil

@@ -32,8 +32,12 @@ func (s *sweep) scrape(ctx context.Context) func() *capacity.ServerLoad {
 	period := min(max(s.answer/3, scrapeOften), scrapePeriod)
 	ctx, cancel := context.WithCancel(ctx)
 	var pages serverPages
+	var failed error // of the latest page
 	read := func(ctx context.Context) (serverPage, bool) {
 		page, err := s.env.ServerMetrics(ctx)
+		if err == nil || ctx.Err() == nil {
+			failed = err
+		}
 		return readServerPage(page, s.plan.Model), err == nil
 	}
 	if p, ok := read(ctx); ok {
@@ -55,7 +59,14 @@ func (s *sweep) scrape(ctx context.Context) func() *capacity.ServerLoad {
 		if p, ok := read(after); ok {
 			pages.count(p)
 		}
-		return pages.load()
+		load := pages.load()
+		switch {
+		case load == nil && failed != nil:
+			s.warnOnce("the server's own metrics could not be read: %v", failed)
+		case load == nil:
+			s.warnOnce("the server's own metrics say nothing of %s: want vllm:num_requests_waiting and its like", s.plan.Model)
+		}
+		return load
 	}
 }
 
