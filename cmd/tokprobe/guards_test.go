@@ -110,7 +110,8 @@ func TestKillSwitch(t *testing.T) {
 	}
 	post("/-/sweeps/resume", 200, "resumed")
 	post("/api/v1/sweeps/yearly/run", 202, `"queued":[{"target":"sim","model":"a","sweep":"yearly"}]`)
-	post("/api/v1/sweeps/nobody/run", 404, `no sweep "nobody"`)
+	post("/api/v1/sweeps/nobody/run", 404, `no sweep "nobody" here`)
+	post("/api/v1/sweeps/nobody/run?target=zz&model=m", 404, `no sweep "nobody" of target "zz" of model "m" here`)
 }
 
 // TestLifecycleIsOff: without the flag nothing that changes state works, and

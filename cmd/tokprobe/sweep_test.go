@@ -377,3 +377,15 @@ func TestProgressText(t *testing.T) {
 		t.Error("a progress line where there is no terminal")
 	}
 }
+
+// TestLongPauses: a wait after a refusal is said where no progress line shows it.
+func TestLongPauses(t *testing.T) {
+	var b bytes.Buffer
+	note := longPauses(&b)
+	note(sweep.Progress{Stage: sweep.Cooling, Load: 4, Left: 5 * time.Second})
+	note(sweep.Progress{Stage: sweep.Running, Load: 8, Left: time.Hour})
+	note(sweep.Progress{Stage: sweep.Cooling, Load: 8, Left: 90 * time.Second})
+	if want := "note: waiting 1m30s before the level of 8 (--cool-down, or what a 429 asked for)\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}

@@ -123,7 +123,13 @@ func (d *daemon) runSweep(w http.ResponseWriter, r *http.Request) {
 		return k.Sweep == name && narrowed(query, "target", k.Target) && narrowed(query, "model", k.Model)
 	})
 	if errors.Is(err, schedule.ErrNoSweep) {
-		http.Error(w, fmt.Sprintf("no sweep %.64q here; GET /api/v1/sweeps lists them", name), http.StatusNotFound)
+		of := ""
+		for _, key := range []string{"target", "model"} {
+			if v := query.Get(key); v != "" {
+				of += fmt.Sprintf(" of %s %.64q", key, v)
+			}
+		}
+		http.Error(w, fmt.Sprintf("no sweep %.64q%s here; GET /api/v1/sweeps lists them", name, of), http.StatusNotFound)
 		return
 	}
 	answer := struct {

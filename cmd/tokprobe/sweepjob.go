@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -48,6 +49,8 @@ func (j *sweepJob) run(ctx context.Context, c console) int {
 	line := newProgressLine(c.err)
 	if line != nil {
 		env.Progress = line.show
+	} else {
+		env.Progress = longPauses(c.err)
 	}
 	if url := j.metricsURL(); url != "" {
 		env.ServerMetrics = pageReader(url)
@@ -75,6 +78,16 @@ func (j *sweepJob) forecast() string {
 		line += ", and repeats of the levels around the knee"
 	}
 	return line
+}
+
+// longPauses says why nothing will happen for a while, where no progress line
+// does: after a refusal a sweep may wait a minute to a quarter of an hour.
+func longPauses(w io.Writer) func(sweep.Progress) {
+	return func(p sweep.Progress) {
+		if p.Stage == sweep.Cooling && p.Left >= time.Minute {
+			fmt.Fprintf(w, "note: waiting %s before the level of %g (--cool-down, or what a 429 asked for)\n", p.Left.Round(time.Second), p.Load)
+		}
+	}
 }
 
 func (j *sweepJob) metricsURL() string {

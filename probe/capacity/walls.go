@@ -65,7 +65,11 @@ func clientWall(levels []Level, _ Knee, _ Thresholds) (Wall, bool) {
 		case !l.Trusted:
 			w.Evidence = fmt.Sprintf("our own scheduling lag could explain the TTFT of %s at level %g", showMS(l.Stats[TTFT].P50), l.Load)
 			if lag, ok := l.ClientLagP99MS.Get(); ok {
-				w.Evidence += fmt.Sprintf(" (lag P99 %s)", showMS(lag))
+				w.Evidence += fmt.Sprintf(" (lag P99 %s", showMS(lag))
+				if late := l.Stats[SendDelay]; l.Mode == Rate && late.N > 0 {
+					w.Evidence += fmt.Sprintf(", sent late by up to %s at P95", showMS(late.P95))
+				}
+				w.Evidence += ")"
 			}
 			return w, true
 		}

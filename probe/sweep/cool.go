@@ -26,9 +26,13 @@ const longestCoolDown = 15 * time.Minute
 // EndLevel cuts it short.
 func (s *sweep) coolDown(next step) bool {
 	s.mu.Lock()
-	wait := min(max(s.wait, s.plan.coolDown()), longestCoolDown)
+	asked := max(s.wait, s.plan.coolDown())
+	wait := min(asked, longestCoolDown)
 	s.wait = 0
 	s.mu.Unlock()
+	if asked > wait {
+		s.warnf("before level %g the endpoint asked to be left alone for %s; the sweep waited %s", next.load, asked.Round(time.Second), wait)
+	}
 	s.tell(Progress{Stage: Cooling, Level: next.at, Levels: s.levels(), Load: next.load, Mode: s.plan.Mode, Repeat: next.repeat, Left: wait})
 	ctx, cancel := context.WithTimeout(s.ctx, wait)
 	defer cancel()

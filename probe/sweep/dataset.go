@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"unicode/utf8"
 
 	"tokprobe/probe"
 	"tokprobe/probe/wire"
@@ -179,6 +180,9 @@ func (d *datasetReader) bad(line int, why string) {
 
 // readEntry finds the question of one entry.
 func readEntry(raw []byte) ([]wire.Message, error) {
+	if !utf8.Valid(raw) {
+		return nil, errors.New("no valid UTF-8")
+	}
 	var e struct {
 		Conversations []struct{ From, Value string } `json:"conversations"`
 		Messages      []struct {
@@ -192,7 +196,7 @@ func readEntry(raw []byte) ([]wire.Message, error) {
 		if errors.As(err, &kind) {
 			return nil, fmt.Errorf("%s is a %s where another type belongs", or(kind.Field, "the entry"), kind.Value)
 		}
-		return nil, errors.New("no valid JSON")
+		return nil, errors.New("no valid JSON: want one object a line, or one array of them")
 	}
 	switch {
 	case e.Prompt != nil && *e.Prompt != "":

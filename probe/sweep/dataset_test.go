@@ -39,7 +39,7 @@ not json
 	if fmt.Sprint(got) != fmt.Sprint(want) || d.Good != 4 {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	wantBad := []BadLine{{3, "has none of conversations, messages and prompt, or an empty one"}, {5, "no valid JSON"},
+	wantBad := []BadLine{{3, "has none of conversations, messages and prompt, or an empty one"}, {5, "no valid JSON: want one object a line, or one array of them"},
 		{8, "conversations has no human turn with a value"}, {9, "messages is a string where another type belongs"},
 		{10, `messages[0].content: a part of type "image_url", and only texts can be sent`}}
 	if !slices.Equal(d.Bad, wantBad) || d.Skipped != 5 {
@@ -171,5 +171,14 @@ func TestHugeDataset(t *testing.T) {
 	d, err := readDataset(&cappedReader{src: strings.NewReader(text), left: int64(len(text))}, Sampling{})
 	if err != nil || d.Good != 1 {
 		t.Errorf("a data set that just fits: %d good, %v", d.Good, err)
+	}
+}
+
+// TestReadDatasetEncoding: what is no UTF-8 would reach the endpoint as other
+// characters than the file has.
+func TestReadDatasetEncoding(t *testing.T) {
+	d, err := ReadDataset(strings.NewReader("{\"prompt\": \"caf\xe9\"}\n{\"prompt\": \"café\"}\n"), Sampling{})
+	if err != nil || d.Good != 1 || !slices.Equal(d.Bad, []BadLine{{1, "no valid UTF-8"}}) {
+		t.Errorf("%+v, %v", d, err)
 	}
 }
