@@ -61,7 +61,7 @@ func TestSweepCommand(t *testing.T) {
 		t.Errorf("levels %+v", printed.Levels)
 	}
 	c := printed.Conditions
-	if c.Scenario != "T2" || c.MaxTokens != 4 || c.Model != "sim-fast" || c.PromptHash == "" || c.Host == "" || c.Seed != 1 || c.PromptTokensP50.V == 0 || c.CoolDownS != 0 {
+	if c.Scenario != "T2" || c.MaxTokens != 4 || c.Model != "sim-fast" || c.PromptHash == "" || c.Host == "" || c.Seed != 1 || c.PromptTokensP50.V == 0 || c.CoolDownS != probe.Some(0.0) || c.Limits != "connect 5s, first token 1m0s, stall 30s" {
 		t.Errorf("conditions %+v", c)
 	}
 	if !strings.Contains(errs, "climbed in ascending order") || !strings.Contains(errs, "used ") || strings.Contains(errs, "\r") {

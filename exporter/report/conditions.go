@@ -42,8 +42,10 @@ func conditions(r capacity.Report) []condition {
 	if c.ForceLength {
 		text("output length", "forced")
 	}
+	text("request parameters", strings.Join(c.Params, ", "))
 	text("mode", string(r.Mode))
 	text("ladder", ladder(c.Ladder))
+	text("search", c.Search)
 	text("arrivals", c.Arrival)
 	if c.Burstiness != 0 {
 		text("burstiness", load(c.Burstiness))
@@ -51,8 +53,14 @@ func conditions(r capacity.Report) []condition {
 	text("seed", strconv.FormatUint(c.Seed, 10))
 	text("requests a level", count(c.Requests))
 	text("level duration", secondsWords(c.LevelS))
-	text("cool-down", secondsWords(c.CoolDownS))
+	if v, ok := c.CoolDownS.Get(); ok { // none is a setting, too
+		text("cool-down", load(v)+" s")
+	}
 	text("runs around the knee", count(c.Repeats))
+	text("limits of a request", c.Limits)
+	text("level deadline", secondsWords(c.LevelDeadlineS))
+	text("longest duration", secondsWords(c.MaxDurationS))
+	text("ends early at", c.Abort)
 	text("thresholds", strings.Join(c.Thresholds, ", "))
 	text("SLO", c.SLO)
 	text("promises", promises(r))

@@ -78,7 +78,8 @@ func gateway() capacity.Report {
 		Target: "gateway", Endpoint: "https://llm.example.com/api/v1", Protocol: "openai-chat", Model: "glm-4.6", ServedModel: "glm-4.6-fp8",
 		ServerInfo: "vllm 0.11.0", Scenario: "T3", Prompt: "T3", PromptHash: "5d41402abc4b", Language: "en", Cache: "bust",
 		MaxTokens: fixtureTokens, ForceLength: true, PromptTokensP50: probe.Some(41.0), Ladder: []float64{1, 4, 8, 16, 32}, Seed: 7,
-		CoolDownS: 5, Repeats: 3, SLO: "interactive", Started: fixtureStart, Finished: fixtureStart.Add(723 * time.Second)}}
+		CoolDownS: probe.Some(5.0), Limits: "connect 10s, first token 1m0s, stall 30s", MaxDurationS: 3600, LevelDeadlineS: 300,
+		Abort: "errors above 20%", Params: []string{"temperature=0", "top_k=1"}, Repeats: 3, SLO: "interactive", Started: fixtureStart, Finished: fixtureStart.Add(723 * time.Second)}}
 	for _, s := range gatewaySteps {
 		level := capacity.NewLevel(closedRun(s, 0))
 		if s.n == 8 {
@@ -103,7 +104,7 @@ type ratePoint struct{ rate, done, tokens, mean, p99 float64 }
 // open loop from 0.5 requests a second to past the knee.
 func rates() capacity.Report {
 	r := capacity.Report{Mode: capacity.Rate, Conditions: capacity.Conditions{Model: "qwen2.5-14b", Arrival: "gamma", Burstiness: 0.5,
-		Seed: math.MaxUint64, LevelS: 90, Requests: 1000, InputTokens: 8000}}
+		Seed: math.MaxUint64, LevelS: 90, Requests: 1000, CoolDownS: probe.Some(0.0), Search: "auto from 0.5 up to 200, tolerance 5%", InputTokens: 8000}}
 	for _, p := range []ratePoint{{0.5, 0.4935, 126.7, 131.2, 190.1}, {10, 9.87, 2534.10, 142.30, 210.55}, {20, 19.52, 5012.44, 158.72, 245.10},
 		{40, 38.11, 9786.20, 186.42, 412.55}, {60, 52.34, 13440.80, 245.18, 680.30}, {80, 58.90, 15120.55, 380.44, 1120.40},
 		{100, 60.12, 15430.20, 620.75, 1850.60}, {150, 58.44, 14980.10, 980.30, 3200.80}, {200, 52.10, 13320.60, 1450.20, 5100.30}} {
@@ -149,9 +150,10 @@ func hostile() capacity.Report {
 	r := allFailed()
 	c := &r.Conditions
 	for _, s := range []*string{&c.Version, &c.GoVersion, &c.Host, &c.Location, &c.Sweep, &c.Target, &c.Endpoint, &c.Protocol, &c.Model, &c.ServedModel,
-		&c.ServerInfo, &c.Scenario, &c.Prompt, &c.PromptHash, &c.Language, &c.Cache, &c.Arrival, &c.SLO, &r.Aborted} {
+		&c.ServerInfo, &c.Scenario, &c.Prompt, &c.PromptHash, &c.Language, &c.Cache, &c.Arrival, &c.SLO, &c.Search, &c.Limits, &c.Abort, &r.Aborted} {
 		*s = nasty
 	}
+	c.Params, c.Thresholds = []string{nasty}, []string{nasty}
 	r.Warnings = []string{nasty, "=cmd|' /C calc'!A1"}
 	r.Limits = []capacity.Wall{{Limit: capacity.WallName(nasty), Evidence: nasty}}
 	l := &r.Levels[0]

@@ -73,15 +73,27 @@ type Conditions struct {
 	// PromptTokensP50 is the median size that the endpoint reported.
 	PromptTokensP50 probe.Opt[float64] `json:"prompt_tokens_p50,omitzero"`
 
-	Ladder     []float64 `json:"ladder"`
-	Arrival    string    `json:"arrival,omitempty"`
-	Burstiness float64   `json:"burstiness,omitempty"`
-	Seed       uint64    `json:"seed"`
-	Requests   int       `json:"requests,omitempty"` // per level; 0: by rule or by duration
-	LevelS     float64   `json:"level_seconds,omitempty"`
-	CoolDownS  float64   `json:"cool_down_seconds,omitempty"`
-	Repeats    int       `json:"repeats,omitempty"`
-	SLO        string    `json:"slo,omitempty"`
+	// Params are what requests asked for besides, as name=value. A text that
+	// may be a key is not among them.
+	Params []string `json:"params,omitempty"`
+
+	Ladder []float64 `json:"ladder"`
+	// Search is how the ladder was found: "auto up to 64, tolerance 5%".
+	Search     string  `json:"search,omitempty"`
+	Arrival    string  `json:"arrival,omitempty"`
+	Burstiness float64 `json:"burstiness,omitempty"`
+	Seed       uint64  `json:"seed"`
+	Requests   int     `json:"requests,omitempty"` // per level; 0: by rule or by duration
+	LevelS     float64 `json:"level_seconds,omitempty"`
+	// CoolDownS is 0 where none was asked for, and absent where it is not known.
+	CoolDownS probe.Opt[float64] `json:"cool_down_seconds,omitzero"`
+	Repeats   int                `json:"repeats,omitempty"`
+	SLO       string             `json:"slo,omitempty"`
+	// Limits are those of a request, Abort is what ends the sweep early.
+	Limits         string  `json:"limits,omitempty"`
+	LevelDeadlineS float64 `json:"level_deadline_seconds,omitempty"` // 0: by rule
+	MaxDurationS   float64 `json:"max_duration_seconds,omitempty"`
+	Abort          string  `json:"abort,omitempty"`
 	// Thresholds are those of the judgement that are not the defaults, as
 	// name=value.
 	Thresholds []string `json:"thresholds,omitempty"`

@@ -22,7 +22,7 @@ func TestSweepPlan(t *testing.T) {
 		}
 		time.Sleep(15 * time.Minute)
 		c := s.log.last().Result.Report.Conditions
-		if c.Scenario != "T2" || c.Language != "zh" || c.Arrival != "gamma" || c.Burstiness != 0.5 || c.CoolDownS != 0 {
+		if c.Scenario != "T2" || c.Language != "zh" || c.Arrival != "gamma" || c.Burstiness != 0.5 || !c.CoolDownS.OK || c.CoolDownS.V != 0 {
 			t.Errorf("conditions %+v", c)
 		}
 	})

@@ -25,7 +25,8 @@ func (p Plan) Described() capacity.Conditions {
 	if p.Mode == capacity.Rate {
 		c.Arrival, c.Burstiness = or(string(p.Arrival), string(capacity.Poisson)), p.Burstiness
 	}
-	c.Requests, c.LevelS, c.CoolDownS, c.Repeats = p.Requests, p.Duration.Seconds(), p.coolDown().Seconds(), p.Repeats
+	c.Requests, c.LevelS, c.Repeats = p.Requests, p.Duration.Seconds(), p.Repeats
+	p.bounds(&c)
 	c.Thresholds = p.Thresholds.Changed()
 	if p.SLO != nil {
 		c.SLO = p.SLO.Name
