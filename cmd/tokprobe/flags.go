@@ -101,6 +101,15 @@ func countFlag(f flagger, name, help string, def, min int) *int {
 	return &n
 }
 
+// seedFlag takes any whole number from 0; 1 if it is left out.
+func seedFlag(f flagger, target *uint64, name, help string) {
+	f.Flag(name, help).Default("1").SetValue(&flagValue{
+		name: name, want: "a whole number from 0",
+		set:  func(s string) (err error) { *target, err = strconv.ParseUint(s, 10, 64); return err },
+		text: func() string { return strconv.FormatUint(*target, 10) },
+	})
+}
+
 // shareFlag takes 15% or 0.15. A bare number over 1 is refused, since nobody can
 // tell which of the two was meant; with a percent sign there may be any.
 func shareFlag(f flagger, name, help string, def float64) *float64 {

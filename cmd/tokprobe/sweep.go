@@ -80,7 +80,7 @@ func (f *sweepFlags) bindMore(clause *kingpin.CmdClause) {
 	flag("force-length", "Ask for answers of exactly the length (always done for vllm).").BoolVar(&f.forceLength)
 	enumFlag(clause, &f.arrival, "arrival", "How the requests of a rate arrive: poisson, constant or gamma.", "poisson", "poisson", "constant", "gamma")
 	f.burstiness = numberFlag(clause, "burstiness", "Shape of gamma arrivals: 1 is Poisson, less is burstier.")
-	flag("seed", "Makes arrivals and the choice of prompts repeatable.").Default("1").Uint64Var(&f.seed)
+	seedFlag(clause, &f.seed, "seed", "Makes arrivals and the choice of prompts repeatable.")
 	f.repeats = countFlag(clause, "repeats", "How often the levels around the knee are run in all.", 3, 1)
 	f.coolDown = pauseFlag(clause, "cool-down", "Pause between levels, 0s for none; after a 429 at least a minute.", 5*time.Second)
 	f.deadline = durationFlag(clause, "level-deadline", "End of a level whatever happens (default five times what it should take, at least 5m).", 0)

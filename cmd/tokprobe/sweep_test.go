@@ -230,6 +230,7 @@ func TestSweepBadUsage(t *testing.T) {
 		"two negatives":  {[]string{"--concurrency", "-4,8", "--duration", "-1s"}, `--concurrency: "-4,8" is not a list of numbers above zero`},
 		"minus a second": {[]string{"--concurrency", "1", "--duration", "-1s"}, `--duration: "-1s" is not a duration above zero`},
 		"no argument":    {[]string{"--rate", "--auto"}, "expected argument for flag '--rate'"},
+		"seed":           {[]string{"--concurrency", "1", "--seed", "-1"}, `--seed: "-1" is not a whole number from 0`},
 		"auto mode":      {[]string{"--auto-mode", "bogus"}, `--auto-mode: "bogus" is not one of concurrency, rate`},
 		"format":         {[]string{"--format", "pdf"}, `--format: "pdf" is not one of text, json, csv, markdown, html`},
 	} {
