@@ -141,6 +141,18 @@ func (c *Config) Prompt(name string) (probe.Prompt, bool) {
 	return p, ok
 }
 
+// WithParams returns p with the request parameters of a target, below those of
+// p itself: as the target's probes ask it. A thinking model whose probes send
+// enable_thinking: false would else answer by hand like another model.
+func (c *Config) WithParams(name string, p probe.Prompt) probe.Prompt {
+	for _, t := range c.targets {
+		if t.name.text == name {
+			return t.ask(&prompt{Prompt: p})
+		}
+	}
+	return p
+}
+
 // TargetNames lists the targets in the order of the file.
 func (c *Config) TargetNames() []string {
 	var names []string

@@ -3,11 +3,15 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -388,5 +392,50 @@ func TestLongPauses(t *testing.T) {
 	note(sweep.Progress{Stage: sweep.Cooling, Load: 8, Left: 90 * time.Second})
 	if want := "note: waiting 1m30s before the level of 8 (--cool-down, or what a 429 asked for)\n"; b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
+// TestTargetParamsByHand: what the target's probes send with every request goes
+// with a text, a scenario and a data set by hand, too.
+func TestTargetParamsByHand(t *testing.T) {
+	var mu sync.Mutex
+	bodies := map[string]int{} // enable_thinking of each request
+	simulator := sim.New(sim.Config{Engine: sim.Engine{FixedTTFT: 2 * time.Millisecond, FixedTPOT: 2 * time.Millisecond}})
+	defer simulator.Close()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		if r.Method == http.MethodPost {
+			var body struct {
+				Thinking *bool `json:"enable_thinking"`
+			}
+			json.Unmarshal(raw, &body)
+			mu.Lock()
+			bodies[fmt.Sprint(body.Thinking != nil && !*body.Thinking)]++
+			mu.Unlock()
+		}
+		r.Body = io.NopCloser(bytes.NewReader(raw))
+		simulator.ServeHTTP(w, r)
+	}))
+	defer web.Close()
+	dir := t.TempDir()
+	file, set := filepath.Join(dir, "c.yaml"), filepath.Join(dir, "d.jsonl")
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(file, "targets: [{name: a, provider: openai, base_url: '"+web.URL+"', models: [sim-fast], params: {enable_thinking: false}}]\n")
+	write(set, `{"prompt": "one"}`)
+	for _, args := range [][]string{
+		{"probe", "--prompt", "a text"},
+		{"sweep", "--concurrency", "1,2", "--requests", "2", "--cool-down", "0s", "--prompt", "a text"},
+		{"sweep", "--concurrency", "1,2", "--requests", "2", "--cool-down", "0s", "--scenario", "T1"},
+		{"sweep", "--concurrency", "1,2", "--requests", "2", "--cool-down", "0s", "--dataset", set},
+	} {
+		clear(bodies)
+		code, _, errs := tokprobe(t, nil, append(args, "--config.file", file, "--target", "a", "--max-tokens", "4")...)
+		if code != exitOK || bodies["false"] != 0 || bodies["true"] == 0 {
+			t.Errorf("%v: status %d, requests with enable_thinking: false %v, %s", args, code, bodies, errs)
+		}
 	}
 }

@@ -79,6 +79,7 @@ func (f *sweepFlags) prompts(c console, p *sweep.Plan, ch *choice) error {
 		return err
 	}
 	for i := range p.Prompts {
+		p.Prompts[i] = ch.config.WithParams(ch.target.Name, p.Prompts[i])
 		if *f.maxTokens > 0 {
 			p.Prompts[i].MaxTokens = *f.maxTokens
 		}

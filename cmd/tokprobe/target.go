@@ -188,6 +188,7 @@ func (t *targetFlags) pickPrompt(ch *choice, r roster.Roster) error {
 		}
 		ch.spec.Prompt = r.Watches[i].Spec.Prompt
 	}
+	ch.spec.Prompt = ch.config.WithParams(ch.target.Name, ch.spec.Prompt)
 	if *t.maxTokens > 0 {
 		ch.spec.Prompt.MaxTokens = *t.maxTokens
 	}
