@@ -107,3 +107,45 @@ func TestSweepInterrupted(t *testing.T) {
 		})
 	}
 }
+
+// TestInterruptedWhileReading: a pipe that nobody writes to keeps no command
+// from ending.
+func TestInterruptedWhileReading(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skipf("SKIPPED: no named pipes here: %v", err)
+	}
+	for name, args := range map[string][]string{
+		"dataset":  {"sweep", "--base-url", "http://127.0.0.1:1", "--model", "m", "--concurrency", "1,2", "--dataset", pipe},
+		"baseline": {"sweep", "--base-url", "http://127.0.0.1:1", "--model", "m", "--concurrency", "1,2", "--baseline", pipe},
+		"plan":     {"plan", "--peak-rps", "10", "--from", pipe},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(os.Args[0], args...)
+			cmd.Env = append(os.Environ(), asCommand+"=1")
+			var errs bytes.Buffer
+			cmd.Stderr = &errs
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			select { // long enough for it to be waiting
+			case <-ended:
+				t.Fatalf("did not wait for the pipe: %s", errs.String())
+			case <-time.After(300 * time.Millisecond):
+			}
+			cmd.Process.Signal(syscall.SIGTERM)
+			select {
+			case <-ended:
+			case <-time.After(10 * time.Second):
+				cmd.Process.Kill()
+				t.Fatal("a signal did not end it")
+			}
+			if code := cmd.ProcessState.ExitCode(); code != exitFail || !strings.Contains(errs.String(), "interrupted before anything was sent") {
+				t.Errorf("status %d, %q", code, errs.String())
+			}
+		})
+	}
+}

@@ -134,6 +134,27 @@ func emptyFlag(app *kingpin.Application, args []string) error {
 	return nil
 }
 
+// within is f, but for what it waits for: a pipe that nobody writes to cannot be
+// interrupted otherwise. What f still does then is lost with the process.
+func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type outcome struct {
+		v   T
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		v, err := f()
+		done <- outcome{v, err}
+	}()
+	select {
+	case o := <-done:
+		return o.v, o.err
+	case <-ctx.Done():
+		var none T
+		return none, errors.New("interrupted before anything was sent")
+	}
+}
+
 // usageError is a mistake in the command line that parsing cannot see.
 type usageError struct{ msg string }
 

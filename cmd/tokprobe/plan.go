@@ -35,8 +35,8 @@ func planCommand(app *kingpin.Application) command {
 	return command{clause, f.run}
 }
 
-func (f *planFlags) run(_ context.Context, c console) int {
-	demand, err := f.demand()
+func (f *planFlags) run(ctx context.Context, c console) int {
+	demand, err := within(ctx, f.demand)
 	if err != nil {
 		return fail(c, err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -107,7 +108,7 @@ func (f *sweepFlags) setThreshold(s string) error {
 
 // run does the sweep. The status is 0 if it went through and no gate failed.
 func (f *sweepFlags) run(ctx context.Context, c console) int {
-	job, err := f.job(c)
+	job, err := within(ctx, func() (*sweepJob, error) { return f.job(c) })
 	if err != nil {
 		return fail(c, err)
 	}
@@ -137,6 +138,9 @@ func (f *sweepFlags) job(c console) (*sweepJob, error) {
 	}
 	if err := j.plan.Check(); err != nil {
 		return nil, usagef("%s: %v", f.loadFlag(), err)
+	}
+	if u, err := url.Parse(f.serverMetrics); f.serverMetrics != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return nil, usagef("--server-metrics: want a URL such as http://10.0.0.5:8000/metrics")
 	}
 	if err := j.readBaseline(); err != nil {
 		return nil, err

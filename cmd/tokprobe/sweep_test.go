@@ -219,6 +219,7 @@ func TestSweepBadUsage(t *testing.T) {
 		"gate":           {[]string{"--concurrency", "1", "--fail-on", "ttft_p90>+10%"}, "--fail-on needs --baseline"},
 		"bad gate":       {[]string{"--concurrency", "1", "--fail-on", "ttft"}, "--fail-on: "},
 		"baseline":       {[]string{"--concurrency", "1", "--baseline", empty}, "--baseline: "},
+		"metrics page":   {[]string{"--concurrency", "1", "--server-metrics", "file:///etc/passwd"}, "--server-metrics: want a URL such as http://"},
 		"burstiness":     {[]string{"--rate", "1", "--burstiness", "2"}, "--burstiness shapes gamma arrivals"},
 		"gamma":          {[]string{"--rate", "1", "--arrival", "gamma"}, "--arrival gamma needs --burstiness: below 1 is burstier than Poisson, 1 is Poisson"},
 		"few requests":   {[]string{"--concurrency", "16"}, "--concurrency: 8 requests at 16 streams: some streams would have none"},
