@@ -168,6 +168,9 @@ func numberFlag(f flagger, name, help string) *float64 {
 // parseAbove0 bounds numbers above, too: NaN, Inf and a slipped exponent are
 // not what anybody means.
 func parseAbove0(s string) (float64, error) {
+	if strings.ContainsAny(s, "_xXpP") { // Go's own notations, where 1_0 is a slip for 1,0
+		return 0, strconv.ErrSyntax
+	}
 	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err == nil && (!(v > 0) || v > 1e9) {
 		err = strconv.ErrRange

@@ -84,6 +84,8 @@ func (p Plan) checkLadder(add func(string, ...any)) {
 			add("load %g: streams are whole numbers", load)
 		case p.Mode == capacity.Concurrency && p.Requests > 0 && float64(p.Requests) < load:
 			add("%d requests at %g streams: some streams would have none; want at least %g, better %g", p.Requests, load, load, 4*load)
+		case p.Mode == capacity.Rate && load < 1e-4:
+			add("load %g: want at least 0.0001 requests a second, one in three hours", load)
 		case load > 100_000:
 			add("load %g: want at most 100,000", load)
 		}
