@@ -77,6 +77,9 @@ func (o *output) end() error {
 // fault is on and o is given.
 func (x *exchange) await(i int, o *output) error {
 	q := x.seq
+	if q.fixed && (o == nil || o.keepalive == nil) && i < q.output {
+		return x.nap(i)
+	}
 	var comment <-chan time.Time
 	if o != nil && o.keepalive != nil {
 		comment = o.keepalive.C
@@ -100,6 +103,30 @@ func (x *exchange) await(i int, o *output) error {
 			return errLeft
 		case <-x.s.done:
 			return errClosed
+		}
+	}
+}
+
+// napTime is how late a stream in truth mode may notice that its client left.
+const napTime = 250 * time.Millisecond
+
+// nap waits until token i is made in truth mode. A sleep wakes its goroutine
+// without a channel and a select of three, some 4 % of what a token costs the
+// simulator: with 1,000 streams on two cores that it shares with what it is
+// measured by, each percent counts.
+func (x *exchange) nap(i int) error {
+	for {
+		wait := time.Until(x.seq.at(i))
+		if wait <= 0 {
+			return nil
+		}
+		time.Sleep(min(wait, napTime))
+		select {
+		case <-x.ctx.Done():
+			return errLeft
+		case <-x.s.done:
+			return errClosed
+		default:
 		}
 	}
 }

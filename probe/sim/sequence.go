@@ -30,6 +30,9 @@ type sequence struct {
 	left      bool
 }
 
+// at is when token i is made in truth mode.
+func (q *sequence) at(i int) time.Time { return q.first.Add(time.Duration(i) * q.gap) }
+
 // due says whether token i was made; if not, the channel (truth mode) or
 // notify (batching) wakes up when that may have changed.
 func (q *sequence) due(i int) (<-chan time.Time, bool) {
@@ -39,7 +42,7 @@ func (q *sequence) due(i int) (<-chan time.Time, bool) {
 	if i >= q.output {
 		return nil, false
 	}
-	wait := time.Until(q.first.Add(time.Duration(i) * q.gap))
+	wait := time.Until(q.at(i))
 	if wait <= 0 {
 		return nil, true
 	}
