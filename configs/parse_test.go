@@ -147,6 +147,8 @@ func TestWarnings(t *testing.T) {
 			`slos[0] (line 2): "s": no probe and no sweep is held to this; write slo: s there or remove it`},
 		{"beyond the conditions", "probes: [{name: p, every: 1m, slo: s}]\nslos: [{name: s, success: 99%, conditions: {output_tokens_p95: 32}}]",
 			"slos[0] (line 3): assumes at most 32 output tokens, but probe p asks for up to 64; raise conditions.output_tokens_p95 or lower max_tokens"},
+		{"arrival of streams", "sweeps: [{name: s, targets: [a], cron: '0 3 * * *', arrival: constant, ladder: {concurrency: [1, 2]}}]",
+			`sweeps[0].arrival (line 2): "constant": shapes the requests of a rate; streams send their next request when their last one ended; remove it, or write ladder: {rate: […]}`},
 		{"sweep longer than its cron", "sweeps: [{name: s, targets: [a], cron: '*/10 * * * *', ladder: {concurrency: [1, 2]}}]",
 			`sweeps[0].cron (line 2): "*/10 * * * *": comes every 10m, but a sweep may take 30m (max_duration); run it less often`},
 	}

@@ -111,6 +111,8 @@ func (s *sweep) checkPrompt() {
 func (s *sweep) checkArrival() {
 	at := s.places
 	switch {
+	case s.Mode == "concurrency" && at.arrival != nil:
+		at.arrival.warn(quote(s.Arrival), "shapes the requests of a rate; streams send their next request when their last one ended; remove it, or write ladder: {rate: […]}")
 	case s.Arrival == "gamma" && at.burstiness == nil:
 		at.arrival.bad(quote(s.Arrival), "arrival gamma needs burstiness: below 1 is burstier than Poisson, 1 is Poisson; write burstiness: 0.5")
 	case at.burstiness != nil && s.Arrival != "gamma" && s.Arrival != "":

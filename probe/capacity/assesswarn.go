@@ -16,7 +16,7 @@ func (r *Report) warnAll() {
 		if !l.Trusted {
 			untrusted = append(untrusted, l.Load)
 		}
-		if l.TooShort {
+		if l.TooShort && l.State != Failing { // refused streams are never all in flight, however long it lasts
 			short = append(short, l.Load)
 		}
 		if l.EndedEarly {

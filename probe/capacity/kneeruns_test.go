@@ -105,3 +105,16 @@ func TestWarnBacklog(t *testing.T) {
 		t.Errorf("kept up: knee %+v, warnings %q", r.Knee, r.Warnings)
 	}
 }
+
+// TestRefusedStreamsAreNotShort: 8 streams of which 5 are let in are never all
+// in flight. More requests would not help, so nobody is told to send them.
+func TestRefusedStreamsAreNotShort(t *testing.T) {
+	r := ladderOf([]float64{100}, []float64{190})
+	refused := Level{Load: 4, Mode: Concurrency, Trusted: true, Completed: 100, Failed: 50,
+		Outcomes: map[probe.Outcome]int{probe.OK: 100, probe.RateLimited: 50}, Stats: map[Metric]Summary{}}
+	r.Levels, r.Warnings = append(r.Levels, refused), nil
+	r.Assess(Settings{})
+	if l := r.Levels[2]; l.State != Failing || !l.TooShort || len(r.Warnings) != 0 || r.Knee.Load != probe.Some(2.0) {
+		t.Errorf("%s, too short %v, knee %+v, warnings %q; want failing, short and no advice", l.State, l.TooShort, r.Knee, r.Warnings)
+	}
+}
