@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,7 +72,7 @@ type stand struct {
 	sim     *sim.Server
 	log     *sweepLog
 	tape    *tape
-	stopped string // kill switch
+	stopped atomic.Value // kill switch: a string, read by the guard of a running sweep
 }
 
 // hello is a short prompt: about 20 tokens in, 16 out.
@@ -113,7 +114,7 @@ func stage(t *testing.T, cfg sim.Config, r roster.Roster, f func(t *testing.T, s
 			Open:     func(roster.Sweep) (SweepEndpoint, error) { return open() },
 			Prompt:   func(roster.Sweep) (probe.Prompt, error) { return hello, nil },
 			Recorder: s.log, Location: "here",
-			Stopped: func() string { return s.stopped },
+			Stopped: func() string { why, _ := s.stopped.Load().(string); return why },
 		}}, r)
 		defer stop(t, s.Scheduler)
 		f(t, s)
@@ -188,7 +189,7 @@ func TestSweepRefused(t *testing.T) {
 			r.Targets[0].Budget.SweepTokensPerDay = 2000
 			s.Ledger().Spend(time.Now(), "t", admit.SweepPurse, 1999)
 		}, probe.SkipBudget, "the budget has 1:"},
-		"kill switch":    {func(s *stand, _ *roster.Roster) { s.stopped = "by test" }, probe.SkipDisabled, "sweeps are stopped: by test"},
+		"kill switch":    {func(s *stand, _ *roster.Roster) { s.stopped.Store("by test") }, probe.SkipDisabled, "sweeps are stopped: by test"},
 		"probes stopped": {func(s *stand, _ *roster.Roster) { s.Stop() }, probe.SkipDisabled, "probes are stopped"},
 		"maintenance": {func(_ *stand, r *roster.Roster) {
 			r.Targets[0].Maintenance = []roster.Window{{Cron: "0 * * * *", Duration: 30 * time.Minute, TagOnly: true}}
@@ -231,7 +232,7 @@ func TestSweepAborted(t *testing.T) {
 		during  func(t *testing.T, s *stand, r roster.Roster)
 		want    string
 	}{
-		"kill switch": {during: func(_ *testing.T, s *stand, _ roster.Roster) { s.stopped = "by test" }, want: "interrupted: sweeps are stopped: by test"},
+		"kill switch": {during: func(_ *testing.T, s *stand, _ roster.Roster) { s.stopped.Store("by test") }, want: "interrupted: sweeps are stopped: by test"},
 		"removed": {during: func(t *testing.T, s *stand, r roster.Roster) {
 			r.Sweeps = nil
 			if err := s.Apply(r); err != nil {
