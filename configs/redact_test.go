@@ -55,7 +55,7 @@ targets:
     tls_config: {insecure_skip_verify: true}
     health_url: https://h/health?key=planted-7
     server_metrics: {url: "https://h/metrics?key=planted-8"}
-    params: {api_key: Planted-9, effort: low, n: 1}
+    params: {api_key: Planted-9, effort: low, n: 1, pin_key: 20261130, password: horse}
   - name: b
     provider: openai
     base_url: https://h2
@@ -92,7 +92,7 @@ func TestRedacted(t *testing.T) {
       tls_config: {insecure_skip_verify: true}
       health_url: https://h/health?<secret>
       server_metrics: {url: 'https://h/metrics?<secret>'}
-      params: {api_key: <secret>, effort: low, n: 1}
+      params: {api_key: <secret>, effort: low, n: 1, pin_key: <secret>, password: <secret>}
     - name: b
       provider: openai
       base_url: https://h2

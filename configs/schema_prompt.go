@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"tokprobe/probe"
+	"tokprobe/probe/roster"
 	"tokprobe/probe/wire"
 )
 
@@ -116,9 +117,8 @@ func (n node) params() map[string]any {
 	return m
 }
 
-// json reads any value as JSON would have it. Numbers and booleans are shown;
-// texts only if short and of letters, since some gateways take keys as body
-// parameters.
+// json reads any value as JSON would have it, and shows what roster.ShowParam
+// lets pass.
 func (n node) json() any {
 	switch n.y.Kind {
 	case yaml.MappingNode:
@@ -137,7 +137,9 @@ func (n node) json() any {
 	case "!!bool":
 		return n.boolean()
 	case "!!int", "!!float":
-		n.show(n.y.Value)
+		if roster.ShowParam(n.key(), 0.0) {
+			n.show(n.y.Value)
+		}
 		if i, err := strconv.ParseInt(n.y.Value, 10, 64); err == nil {
 			return i
 		}
@@ -148,10 +150,14 @@ func (n node) json() any {
 		}
 		return f
 	}
-	if harmlessWord.MatchString(n.y.Value) {
+	if roster.ShowParam(n.key(), n.y.Value) {
 		n.show(n.y.Value)
 	}
 	return n.y.Value
 }
 
-var harmlessWord = regexp.MustCompile(`^[a-z_]{1,16}$`)
+// key is the name under which the value stands: stop of targets[0].params.stop[1].
+func (n node) key() string {
+	path, _, _ := strings.Cut(n.path[strings.LastIndexByte(n.path, '.')+1:], "[")
+	return path
+}

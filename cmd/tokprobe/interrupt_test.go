@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -37,7 +38,14 @@ func TestSweepInterrupted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := sim.New(sim.Config{Engine: sim.Engine{FixedTTFT: 5 * time.Millisecond, FixedTPOT: 5 * time.Millisecond}})
-			web := httptest.NewServer(server)
+			answered := make(chan struct{}, 1)
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				server.ServeHTTP(w, r)
+				select {
+				case answered <- struct{}{}:
+				default:
+				}
+			}))
 			defer web.Close()
 			defer server.Close()
 			dir := t.TempDir()
@@ -54,8 +62,11 @@ func TestSweepInterrupted(t *testing.T) {
 			go func() { ended <- cmd.Wait() }()
 			until := func(what string, is func(sim.Stats) bool) {
 				t.Helper()
-				for deadline := time.Now().Add(20 * time.Second); !is(server.Stats()); time.Sleep(2 * time.Millisecond) {
-					if time.Now().After(deadline) {
+				late := time.After(20 * time.Second)
+				for !is(server.Stats()) {
+					select {
+					case <-answered:
+					case <-late:
 						cmd.Process.Kill()
 						<-ended
 						t.Fatalf("%s: never came; %+v, standard error %s", what, server.Stats(), errs.String())
@@ -111,18 +122,18 @@ func TestSweepInterrupted(t *testing.T) {
 // TestInterruptedWhileReading: a pipe that nobody writes to keeps no command
 // from ending.
 func TestInterruptedWhileReading(t *testing.T) {
-	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Skipf("SKIPPED: no named pipes here: %v", err)
-	}
 	for name, args := range map[string][]string{
-		"dataset":  {"sweep", "--base-url", "http://127.0.0.1:1", "--model", "m", "--concurrency", "1,2", "--dataset", pipe},
-		"baseline": {"sweep", "--base-url", "http://127.0.0.1:1", "--model", "m", "--concurrency", "1,2", "--baseline", pipe},
-		"plan":     {"plan", "--peak-rps", "10", "--from", pipe},
+		"dataset":  {"sweep", "--base-url", "http://127.0.0.1:1", "--model", "m", "--concurrency", "1,2", "--dataset"},
+		"baseline": {"sweep", "--base-url", "http://127.0.0.1:1", "--model", "m", "--concurrency", "1,2", "--baseline"},
+		"plan":     {"plan", "--peak-rps", "10", "--from"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(os.Args[0], args...)
+			pipe := filepath.Join(t.TempDir(), "pipe")
+			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+				t.Skipf("SKIPPED: no named pipes here: %v", err)
+			}
+			cmd := exec.Command(os.Args[0], append(args, pipe)...)
 			cmd.Env = append(os.Environ(), asCommand+"=1")
 			var errs bytes.Buffer
 			cmd.Stderr = &errs
@@ -131,10 +142,22 @@ func TestInterruptedWhileReading(t *testing.T) {
 			}
 			ended := make(chan error, 1)
 			go func() { ended <- cmd.Wait() }()
-			select { // long enough for it to be waiting
+			// A pipe opens for writing once somebody has it open for reading.
+			reading := make(chan *os.File, 1)
+			go func() {
+				writer, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+				if err == nil {
+					reading <- writer
+				}
+			}()
+			select {
 			case <-ended:
 				t.Fatalf("did not wait for the pipe: %s", errs.String())
-			case <-time.After(300 * time.Millisecond):
+			case writer := <-reading:
+				defer writer.Close()
+			case <-time.After(20 * time.Second):
+				cmd.Process.Kill()
+				t.Fatal("the pipe was never opened")
 			}
 			cmd.Process.Signal(syscall.SIGTERM)
 			select {

@@ -67,13 +67,13 @@ func run(ctx context.Context, args []string, c console) int {
 		rulesCommand(app),
 		dashboardsCommand(app),
 	}
-	args = joinNegatives(app, args)
+	args, parsed := joinNegatives(app, args)
 	name, err := app.Parse(args)
 	if exited { // --help or --version has printed what was asked for
 		return exitOK
 	}
 	if err == nil {
-		err = emptyFlag(app, args)
+		err = emptyFlag(parsed)
 	}
 	if err != nil {
 		fmt.Fprintf(c.err, "tokprobe: %v\nTry 'tokprobe --help'.\n", err)
@@ -90,11 +90,12 @@ func run(ctx context.Context, args []string, c console) int {
 // joinNegatives writes --rate -1 as --rate=-1. kingpin takes the -1 for a short
 // flag and says that --rate lacks its argument, which is not what is wrong with
 // it; joined, the flag itself says which values it takes.
-func joinNegatives(app *kingpin.Application, args []string) []string {
+// The context is nil where something else is wrong with args.
+func joinNegatives(app *kingpin.Application, args []string) ([]string, *kingpin.ParseContext) {
 	for {
-		_, err := app.ParseContext(args)
+		parsed, err := app.ParseContext(args)
 		if err == nil {
-			return args
+			return args, parsed
 		}
 		name, ok := strings.CutPrefix(err.Error(), "expected argument for flag '")
 		name = strings.TrimSuffix(name, "'")
@@ -105,7 +106,7 @@ func joinNegatives(app *kingpin.Application, args []string) []string {
 			}
 		}
 		if at < 0 {
-			return args
+			return args, nil
 		}
 		args = slices.Replace(slices.Clone(args), at, at+2, args[at]+"="+args[at+1])
 	}
@@ -121,11 +122,7 @@ func negative(s string) bool {
 // emptyFlag refuses --model "" and its like: what a script makes of a variable
 // that is not set would else pass for a flag that was left out, and another
 // model or prompt would be measured than was meant.
-func emptyFlag(app *kingpin.Application, args []string) error {
-	parsed, err := app.ParseContext(args)
-	if err != nil {
-		return err
-	}
+func emptyFlag(parsed *kingpin.ParseContext) error {
 	for _, e := range parsed.Elements {
 		if flag, ok := e.Clause.(*kingpin.FlagClause); ok && e.Value != nil && strings.TrimSpace(*e.Value) == "" {
 			return fmt.Errorf("--%s is empty: give it a value, or leave it out", flag.Model().Name)

@@ -15,9 +15,12 @@ type SearchConfig struct {
 	// Max is never exceeded.
 	Max float64
 	// Tolerance ends the search when the bracket is no wider than this share
-	// of the good load (or one stream); 0 means 0.05.
+	// of the good load (or one stream); 0 means DefaultTolerance.
 	Tolerance float64
 }
+
+// DefaultTolerance of a search, a share.
+const DefaultTolerance = 0.05
 
 // Search doubles the load until it is bad and then halves the bracket. It
 // knows no clock and no network: ask Next, try that load, Report how it went.
@@ -40,7 +43,7 @@ func NewSearch(cfg SearchConfig) (*Search, error) {
 		cfg.Start = 1
 	}
 	if cfg.Tolerance == 0 {
-		cfg.Tolerance = 0.05
+		cfg.Tolerance = DefaultTolerance
 	}
 	switch {
 	case cfg.Mode != Concurrency && cfg.Mode != Rate:

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,14 +31,11 @@ func (p Plan) bounds(c *capacity.Conditions) {
 
 // text is "auto up to 64, tolerance 5%", with the start if one is set.
 func (a Auto) text() string {
-	from, tolerance := "", a.Tolerance
+	from := ""
 	if a.Start > 0 {
 		from = fmt.Sprintf(" from %g", a.Start)
 	}
-	if tolerance == 0 {
-		tolerance = defaultTolerance
-	}
-	return fmt.Sprintf("auto%s up to %g, tolerance %s", from, a.MaxLoad, percent(tolerance))
+	return fmt.Sprintf("auto%s up to %g, tolerance %s", from, a.MaxLoad, percent(a.tolerance()))
 }
 
 func limitsText(l probe.Limits) string {
@@ -84,23 +80,12 @@ func paramsText(params map[string]any) []string {
 	return list
 }
 
-// hidden stands for a text that may be a key: some gateways take one as a
-// parameter of the body.
+// hidden stands for what may be a key.
 const hidden = "(not shown)"
 
-var (
-	harmlessWord = regexp.MustCompile(`^[a-z_]{1,16}$`)
-	secretName   = regexp.MustCompile(`(?i)key|secret|passw|credential|auth|token$`)
-)
-
-// shown hides what /config hides of a parameter: every text that is not a
-// short word, and even that if its name says it is a secret.
+// shown hides what roster.ShowParam says, at any depth.
 func shown(name string, value any) any {
 	switch v := value.(type) {
-	case string:
-		if !harmlessWord.MatchString(v) || secretName.MatchString(name) {
-			return hidden
-		}
 	case map[string]any:
 		m := map[string]any{}
 		for name, x := range v {
@@ -113,8 +98,8 @@ func shown(name string, value any) any {
 			list[i] = shown(name, x)
 		}
 		return list
-	case nil, bool, int, int64, float64:
-	default:
+	}
+	if !roster.ShowParam(name, value) {
 		return hidden
 	}
 	return value

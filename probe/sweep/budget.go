@@ -16,7 +16,9 @@ func (s *sweep) fits(load float64) (need, left int64, ok bool) {
 	if n == 0 && s.answer > 0 { // as many as fit into the duration
 		n = int(load * s.plan.Duration.Seconds() / s.answer.Seconds())
 	}
-	need = spent * int64(n+s.warmUps(load)) / int64(requests)
+	// In floats: an endpoint may bill 10^15 tokens a request, and a product that
+	// ran over would fit into any budget.
+	need = int64(min(float64(spent)/float64(requests)*float64(n+s.warmUps(load)), 1<<62))
 	left = max(0, s.plan.TokenBudget-spent)
 	return need, left, need <= left
 }

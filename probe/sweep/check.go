@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -115,22 +116,17 @@ func (p Plan) Forecast() roster.Load {
 // worst are the loads of a search that goes on for as long as it can.
 func (a Auto) worst() []float64 {
 	var loads []float64
-	start := a.Start
-	if start == 0 {
-		start = 1
-	}
-	for load := start; load > 0 && load < 2*a.MaxLoad && len(loads) < maxLevels; load *= 2 {
+	for load := cmp.Or(a.Start, 1); load > 0 && load < 2*a.MaxLoad && len(loads) < maxLevels; load *= 2 {
 		loads = append(loads, min(load, a.MaxLoad))
 	}
-	tolerance := a.Tolerance
-	if tolerance == 0 {
-		tolerance = defaultTolerance
-	}
-	for bracket := a.MaxLoad / 2; bracket > tolerance*a.MaxLoad/2 && len(loads) < maxLevels; bracket /= 2 {
+	for bracket := a.MaxLoad / 2; bracket > a.tolerance()*a.MaxLoad/2 && len(loads) < maxLevels; bracket /= 2 {
 		loads = append(loads, a.MaxLoad)
 	}
 	return loads
 }
+
+// tolerance is that of capacity.SearchConfig where none is set.
+func (a Auto) tolerance() float64 { return cmp.Or(a.Tolerance, capacity.DefaultTolerance) }
 
 // byHandForecast counts the larger default levels of a sweep by hand.
 func (p Plan) byHandForecast(s roster.Sweep) roster.Load {

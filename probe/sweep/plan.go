@@ -74,8 +74,7 @@ const (
 	refusedCoolDown    = time.Minute // after a 429, at least
 	defaultMaxInFlight = 1000
 	maxWarmUps         = 8
-	defaultTolerance   = 0.05 // of a search, as capacity.SearchConfig has it
-	searchSamples      = 20   // requests of a search's rate, at least
+	searchSamples      = 20 // requests of a search's rate, at least
 	maxLevels          = 64
 )
 
